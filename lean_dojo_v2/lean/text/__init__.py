@@ -1,1 +1,1 @@
-"""How Lean is spelt: tokens, headers, statements, sources, positions."""
+"""Lean's text: tokens, headers, statements, sources, positions."""

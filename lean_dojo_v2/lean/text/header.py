@@ -15,7 +15,7 @@ class Header:
     """The start of a file, up to its last import.
 
     Attributes:
-        imports: The imported modules, in order; ``Init`` is not among them unless the text says so.
+        imports: The imported modules, in order; without an implicit ``Init``.
         is_prelude: Whether the file says ``prelude``, so that ``Init`` is not imported.
     """
 
@@ -24,7 +24,7 @@ class Header:
 
     @property
     def modules(self) -> tuple[str, ...]:
-        """Names of the imported modules, each once, in order; with ``Init`` where Lean adds it."""
+        """Names of the imported modules, each once, in order; with an implicit ``Init``."""
         names = [] if self.is_prelude else ["Init"]
         return tuple(dict.fromkeys([*names, *self.imports]))
 
@@ -52,7 +52,7 @@ def parse_header(text: str) -> Header:
         while token is not None and token.text in _IMPORT_QUALIFIERS:
             token = next(stream, None)
         if token is None or token.kind != "ident":
-            break  # Lean will say what is wrong with it
+            break  # Lean will report the error
         imports.append(token.text.replace("«", "").replace("»", ""))
         token = next(stream, None)
     return Header(tuple(imports), is_prelude)

@@ -1,7 +1,7 @@
-"""Where the tactics of a block stand: Lean's blocks are told apart by their columns.
+"""The layout of a block of tactics, by columns.
 
-Lean's grammar can be extended by every file, so this is read from the layout alone. It says where
-a proof may be cut; whether what is left is a proof, Lean decides.
+Lean's grammar can be extended by every file, so only the layout is read. It shows where a proof may
+be cut; Lean decides whether the rest is a proof.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Sequence:
     """The rest of a block, from one of its tactics on.
 
     Attributes:
-        starts: Where its tactics begin, as indexes into the text; the first one among them.
+        starts: Indexes in the text where its tactics begin, including the first.
         end: Where the block ends.
         column: The column of the block, from 0.
     """
@@ -56,9 +56,9 @@ def rest_of_block(text: str, start: int, end: int) -> Sequence:
 
 
 def _column_before(text: str, start: int) -> int:
-    """Return the column of the block that a tactic stands in which does not begin its line."""
+    """Return the column of the block of a tactic that does not begin its line."""
     line = text.rfind("\n", 0, start) + 1
-    begins = [line]  # where the block begins that is open at each depth of brackets
+    begins = [line]  # start of the open block at each depth of brackets
     for token in code_tokens(text, line, start):
         if token.text in OPENERS:
             begins.append(token.end)
@@ -102,7 +102,7 @@ def _cuts(text: str, start: int, end: int, block: int) -> Iterator[tuple[str, in
 
 
 def _opens_block(text: str, token: Token) -> bool:
-    """Whether a block within the tactic begins; a dot does where a space follows it."""
+    """Whether a block within the tactic begins; a dot begins one if a space follows."""
     if token.text == ".":
         return text[token.end : token.end + 1] == " "
     return token.text in _INNER_BLOCK

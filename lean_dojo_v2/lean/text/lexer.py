@@ -1,8 +1,8 @@
 """Tokens of Lean source: enough to find comments, strings, identifiers and brackets.
 
-Lean's grammar can be extended by every file, so no outside program can parse it. What tracing needs
-of the text is far less and stable: where comments and strings are, what an identifier is, and which
-bracket belongs to which. Everything else is asked of Lean itself.
+Lean's grammar can be extended by every file, so no outside program can parse it. Tracing
+needs far less, and that is stable: comments, strings, identifiers and matching brackets. Everything
+else is left to Lean.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def comment_end(text: str, start: int, stop: int) -> int:
 
 
 def without_comments(text: str) -> str:
-    r"""Return the text without comments and docstrings, and without the lines that this empties.
+    r"""Return the text without comments and docstrings, and without lines emptied by that.
 
     >>> without_comments("def x := 1 -- one\n/- two -/\n  + 2")
     'def x := 1\n  + 2'

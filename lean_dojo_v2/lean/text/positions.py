@@ -1,7 +1,7 @@
-"""Places in a file: characters, bytes, UTF-16 units and LeanDojo's (line, column) pairs.
+"""Positions in a file: characters, bytes, UTF-16 units and LeanDojo's (line, column) pairs.
 
-Lean counts bytes in its syntax, code points in its messages and UTF-16 units in what it tells
-editors; the records count lines and columns from 1, in code points. One map a file converts them.
+Lean counts bytes in its syntax, code points in its messages and UTF-16 units for editors; the
+records count lines and columns from 1, in code points. A map per file converts them.
 """
 
 from __future__ import annotations

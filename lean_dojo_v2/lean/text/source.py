@@ -1,4 +1,4 @@
-"""A theorem in its file: where it stands, what it states, and the file around it."""
+"""A theorem in its file: position, statement, and the file around it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lean_dojo_v2.lean.text.lexer import Token, code_tokens, without_end
 from lean_dojo_v2.lean.text.statement import split_statement
 
 _NOT_ALONE = frozenset({".", "`"})
-"""Before a keyword they make it a part of a name: ``(f x).end``, `` `mutual``."""
+"""Characters that make a following keyword part of a name: ``(f x).end``, `` `mutual``."""
 
 
 @attrs.frozen(slots=False)
@@ -28,12 +28,11 @@ class SourceTheorem:
         file_path: The file, relative to its repository.
         start: Where the declaration starts (1-based line and column).
         end: Where it ends (exclusive).
-        statement: Source text of the declaration up to and with ``:=``, if the trace says so.
-        header: Whether the text begins with imports of its own; else it continues the environment
-            of the server that is asked about it.
+        statement: Source text of the declaration up to and with ``:=``, if recorded.
+        header: Whether the text has its own imports; else it continues the server's environment.
 
     Raises:
-        LeanError: Where its text is asked for, and the positions lie outside the file.
+        LeanError: If the positions are outside the file, when its text is used.
     """
 
     text: str = attrs.field(repr=False)
@@ -95,7 +94,7 @@ class SourceTheorem:
 
     @cached_property
     def proof(self) -> str:
-        """What follows the statement: ``:=`` or alternatives, the proof, clauses; empty without."""
+        """The text after the statement (``:=`` or alternatives, proof, clauses); may be empty."""
         if self.statement is not None and self.declaration.startswith(self.statement):
             return self.declaration[len(self.statement) :]
         found = split_statement(self.declaration)
@@ -115,12 +114,12 @@ class SourceTheorem:
 
     @property
     def closing(self) -> str:
-        """What follows the declaration where the file is cut off behind it."""
+        """The text needed after the declaration if the file is cut off behind it."""
         return "\nend\n" if self.in_mutual_block else "\n"
 
     @cached_property
     def rest_of_block(self) -> str:
-        """What follows the declaration where its command has to be whole.
+        """The text needed after the declaration to complete its command.
 
         Declarations of a ``mutual`` block may cite each other, so the others stay.
         """
@@ -175,7 +174,7 @@ class SourceTheorem:
 
 def _keywords(text: str, *words: str) -> list[Token]:
     """Return the places of keywords in a text: not in comments, strings or names."""
-    if words[0] not in text:  # most files have no `mutual`, and need not be read to the end
+    if words[0] not in text:  # most files have no `mutual`
         return []
     found: list[Token] = []
     last = ""
@@ -187,7 +186,7 @@ def _keywords(text: str, *words: str) -> list[Token]:
 
 
 def read_source(file: Path) -> str:
-    r"""Read a file's text as Lean does: ``\r\n`` ends one line, a lone ``\r`` ends none.
+    r"""Read a file's text as Lean does: ``\r\n`` ends a line, a lone ``\r`` does not.
 
     Raises:
         OSError: If it cannot be read.

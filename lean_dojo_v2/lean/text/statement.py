@@ -1,4 +1,4 @@
-"""Where the statement of a declaration ends and its proof begins, by the text alone."""
+"""The end of a declaration's statement and the start of its proof, from the text alone."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def split_statement(text: str, start: int = 0, end: int | None = None) -> tuple[
 
 
 def _is_alternative(text: str, words: Sequence[Token]) -> bool:
-    """Whether a bar begins an alternative (``| 0 => …``) and no absolute value (``|x| ≤ 1``)."""
+    """Whether a bar begins an alternative (``| 0 => …``), not an absolute value (``|x| ≤ 1``)."""
     depth = 0
     bar = words[0]
     for word in words:

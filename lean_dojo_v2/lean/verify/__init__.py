@@ -1,7 +1,6 @@
-"""Whether to believe it: screening, tactics, whole proofs.
+"""Verification: screening, tactics, whole proofs.
 
-Wherever a server is asked about a file, it needs the repository as ``project_path`` if the file
-imports from it. A ``timeout`` is the seconds that Lean may take for each call. If that is over, or
-the engine dies, every function here raises :class:`~lean_dojo_v2.lean.errors.EngineLostError`,
-unless it says that it gives a verdict.
+A server needs the repository as ``project_path`` if the file imports from it. A ``timeout`` is in
+seconds, for each call of Lean. If it is exceeded, or the engine dies, every function here raises
+:class:`~lean_dojo_v2.lean.errors.EngineLostError`, unless documented as a verdict.
 """

@@ -1,19 +1,19 @@
-"""Does a step get nearer to a proof? Lean is asked, by closing one through it.
+"""Judge whether a step makes progress, by letting Lean finish a proof through it.
 
-Lean accepts steps that lead nowhere: ``skip``, ``have := trivial``, ``exfalso`` where nothing is
-contradictory, a goal that cannot be shown. A reward that pays for "Lean accepted it" teaches a
-model exactly those. So a step counts as an *advance* only if Lean has closed a whole proof through
-it, and by less than it takes from the state before. Two distances say how much that is:
+Lean accepts steps that lead nowhere: ``skip``, ``have := trivial``, ``exfalso`` without a
+contradiction, unprovable goals. Rewarding acceptance teaches a model exactly those. So a step
+counts as an *advance* only if Lean has finished a whole proof through it, and with less effort than
+from the state before. There are two distances:
 
-- by how many tactics of the traced proof, counted from its end, the state can be closed;
+- the number of tactics of the traced proof, counted from its end, that close the state;
 - the first rung of a fixed ladder (:mod:`.ladder`) on which all of its goals close.
 
-A step that leads to the very goals that the traced proof goes on from is the traced proof's own:
-those that its tactic leaves, and those that the blocks inside it prove.
+A step to exactly the goals from which the traced proof continues also counts: those that its tactic
+leaves, and those that its inner blocks prove.
 
-Whatever closes a state there, the whole theorem is then elaborated once more with it: no error, no
-``sorry``, nothing open, the three usual axioms alone, checked by the kernel. No goal is read as a
-text.
+Whatever closes a state, the whole theorem is then elaborated once more with it: no error, no
+``sorry``, nothing open, only the three usual axioms, checked by the kernel. Goals are never
+compared as text.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from lean_dojo_v2.lean.verify.proofs import ALLOWED_AXIOMS, PROOF_TIMEOUT
 from lean_dojo_v2.lean.verify.tactics import TACTIC_TIMEOUT, check_tactic, unanswered
 
 REST_HEARTBEATS = 100_000
-"""Heartbeats that the rest of a traced proof may take at another state."""
+"""Heartbeats for the rest of a traced proof at another state."""
 MAX_STEPS = 24
-"""Tactics of the traced proof's end that are counted; a state farther off has no distance by it."""
+"""Maximum distance in tactics of the traced proof."""
 MAX_RESTS = 12
-"""Ends of the traced proof that are tried at the state after a step, the longest first."""
+"""Maximum number of ends of the traced proof tried after a step, the longest first."""
 KEPT_STATES = 50_000
-"""States whose distances are remembered."""
+"""Number of states whose distances are cached."""
 
 
 @attrs.frozen
@@ -67,16 +67,16 @@ def judge_step(
     *,
     timeout: float = TACTIC_TIMEOUT,
 ) -> TacticOutcome:
-    """Try one tactic at a point of a proof, and find out whether it gets nearer to the end.
+    """Try one tactic at a point of a proof, and judge its progress.
 
     Args:
         server: The engine that holds the point's state.
         point: The point.
         tactic: A model's completion: hostile input.
-        timeout: Seconds that Lean may take for each call: a safety net, no budget.
+        timeout: Time limit of each call of Lean, in seconds; a safety net.
 
     Returns:
-        What became of it. ``SOLVED`` and ``ADVANCED`` mean that Lean has closed the whole proof
+        The outcome. ``SOLVED`` and ``ADVANCED`` mean that Lean has finished the whole proof
         through it.
     """
     outcome = check_tactic(
@@ -91,13 +91,13 @@ def judge_step(
 
 
 def distance(server: Server, point: ProofPoint, *, timeout: float = TACTIC_TIMEOUT) -> Distance:
-    """Find out how far a point, whose state the engine holds, is from its end; that is kept."""
+    """Return the cached distance of a point, whose state the engine holds, from the end."""
     return _distances.get(point.key, _Judge(server, point, timeout).distance)
 
 
 @attrs.frozen
 class _Judge:
-    """Asks an engine about one point: what closes the states there, and what a tactic is worth."""
+    """Judges tactics at one point with an engine."""
 
     server: Server
     point: ProofPoint
@@ -125,10 +125,10 @@ class _Judge:
         if (rung := self._rung(before, says.goals, after)) is not None:
             tactics = (tactic, closing_tactic(rung))
             return self._certified(outcome, Verdict.ADVANCED, tactics, None)
-        return _unproven(outcome, "no proof through it is known that is nearer to its end")
+        return _unproven(outcome, "no known proof through it is nearer to the end")
 
     def distance(self) -> Distance:
-        """Find out how far the point is from its end."""
+        """Compute the point's distance from the end."""
         point = self.point
         lengths = range(1, min(len(point.rest), MAX_STEPS) + 1)
         steps = next((n for n in lengths if self._closes(point.state, point.rest[-n])), None)
@@ -140,12 +140,12 @@ class _Judge:
         if found.advances or len(self.point.rest) < 2:
             return found
         # The tactic may run several times (`all_goals`), or the engine may have shown one goal of
-        # several: then the traced proof has to go on.
+        # several; then the traced proof must continue.
         going_on = self._certified(outcome, Verdict.ADVANCED, (tactic,), 1)
         return going_on if going_on.advances else found
 
     def _onward(self, says: StateDigest) -> Onward | None:
-        """Say how the traced proof goes on, if the step is its own up to what it proves inside."""
+        """Return the traced proof's continuation, if the step is its own up to inner proofs."""
         point = self.point
         after = point.after
         if after is None and point.own is not None:
@@ -153,7 +153,7 @@ class _Judge:
         return None if after is None else point.onward(says.each, after)
 
     def _after_own(self) -> tuple[str, ...] | None:
-        """Play the traced proof's own tactic, where the engine could not tell what it leaves."""
+        """Run the traced proof's own tactic, if the goals that it leaves are unknown."""
         own = self._run(self.point.state, str(self.point.own), REST_HEARTBEATS)
         return None if own is None else self._says(own).each
 
@@ -164,14 +164,14 @@ class _Judge:
         return next((i for i in nearer if self._closes(after, rests[i])), None)
 
     def _rung(self, before: Distance, said: tuple[str, ...], after: GoalState) -> Rung | None:
-        """Return a rung below that of the state before which closes the state after the step."""
+        """Return a rung lower than the state before's that closes the state after the step."""
         lower = [rung for rung in RUNGS if rung < before.rung]
         return lower[-1] if lower and self._climbs(after, said, lower[-1]) else None
 
     def _certified(
         self, outcome: TacticOutcome, verdict: Verdict, tactics: tuple[str, ...], resume: int | None
     ) -> TacticOutcome:
-        """Have Lean check the whole proof, its kernel included."""
+        """Verify the whole proof in full."""
         if self.point.finish is not None:
             # Full verification elaborates the file's context, too.
             patience = max(self.timeout, PROOF_TIMEOUT)
@@ -189,7 +189,7 @@ class _Judge:
         return digest(self.server, state, timeout=self.timeout)
 
     def _climbs(self, state: GoalState, said: tuple[str, ...], rung: Rung) -> bool:
-        """Whether a rung closes a state; its tactics name nothing, so what is said decides."""
+        """Whether a rung closes a state; independent of names, so cached by digests."""
         return _closed.get(
             (self.point.key, said, rung),
             lambda: self._closes(state, closing_tactic(rung), RUNG_HEARTBEATS),

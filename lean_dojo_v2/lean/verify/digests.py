@@ -1,11 +1,11 @@
-"""What goals say, as digests that the engine gives: states are compared by terms, never by text.
+"""Digests of goals, so that states are compared as terms, never as text.
 
-Two goals share a digest if their hypotheses and targets are the same terms, in this order. Names do
-not matter, nor do printing options or arguments that Lean does not print. Whether a hypothesis has
-a name that a proof can write does: after ``rename_i`` more can be said.
+Two goals share a digest if their hypotheses and targets are the same terms, in order. Names,
+printing options and hidden arguments do not matter. Whether a hypothesis is accessible does: after
+``rename_i`` a proof can use more.
 
-The embedded engine answers ``dojo.digest``. A native engine is asked for Pantograph's
-s-expressions, from which the names are taken out here.
+Our engines answer ``dojo.digest``. Others give Pantograph's s-expressions, from which names are
+removed here.
 """
 
 from __future__ import annotations
@@ -30,13 +30,14 @@ _Tree: TypeAlias = "str | list[_Tree]"
 
 @attrs.frozen
 class StateDigest:
-    """What a state says.
+    """Digests of a state.
 
     Attributes:
         goals: A digest for each open goal, in order; they are parts of one state, and may share
             metavariables.
-        has_sorry: Whether a goal mentions ``sorry``, as Lean writes what it could not elaborate.
-        each: The same for each goal by itself, so that it can be found in another state.
+        has_sorry: Whether a goal mentions ``sorry``, which also stands for terms that failed to
+            elaborate.
+        each: A digest of each goal by itself, to find it in other states.
     """
 
     goals: tuple[str, ...]
@@ -45,7 +46,7 @@ class StateDigest:
 
 
 def digest(server: Server, state: GoalState, *, timeout: float | None = None) -> StateDigest:
-    """Ask an engine what a state says; ``timeout`` takes the place of the server's.
+    """Return the digests of a state; ``timeout`` replaces the server's.
 
     Raises:
         StaleStateError: The state belongs to an engine that is gone.
@@ -59,7 +60,7 @@ def digest(server: Server, state: GoalState, *, timeout: float | None = None) ->
 
 
 def _by_expressions(server: Server, state: GoalState, timeout: float | None) -> StateDigest:
-    """Do it with Pantograph's own commands."""
+    """Compute digests with Pantograph's own commands."""
     server.ask("options.set", {"printExprAST": True}, timeout)
     try:
         answer = server.goal_print(state, timeout=timeout)
@@ -77,7 +78,7 @@ def _by_expressions(server: Server, state: GoalState, timeout: float | None) -> 
 
 
 def kept(digest: str) -> str:
-    """Return a digest as it is kept: an engine may give texts of any length."""
+    """Return a short form of a digest, since engines may return texts of any length."""
     return digest if _SHORT.fullmatch(digest) else _sha256(digest)
 
 
@@ -96,7 +97,7 @@ def _goal_lines(goal: Mapping[str, Any], numbers: dict[str, int]) -> Iterator[st
 
 
 def anonymous(sexp: str, numbers: dict[str, int]) -> str:
-    """Take the names out of an s-expression of Pantograph.
+    """Remove the names from an s-expression of Pantograph.
 
     Args:
         sexp: The expression.

@@ -1,10 +1,10 @@
-"""Check a whole file: what its theorems rest on, and whether they state what they had to.
+"""Check a whole file: dependencies of its theorems, and agreement with a reference.
 
-"No error and no ``sorry``" says little about a text that somebody else wrote: it may declare an
-axiom, run native code, or prove another statement than the one that was asked for. Here every
-theorem of the text is judged by what it rests on, which Lean's kernel has to take once more; with a
-reference text, the same theorems must be there with the same statements, compared as elaborated
-terms together with all definitions that they rest on.
+"No error and no ``sorry``" says little about someone else's text: it may declare an axiom, run
+native code, or prove a different statement. Here every theorem of the text is judged by its
+dependencies, which Lean's kernel checks once more; with a reference, the same theorems must be
+there with the same statements, compared as elaborated terms with all definitions that they depend
+on.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from lean_dojo_v2.lean.verify.proofs import ABSENT, judge_declaration, judge_mes
 from lean_dojo_v2.lean.verify.screening import Reason, Refusal
 
 FILE_TIMEOUT = 300.0
-"""Seconds that Lean may take for a whole file."""
+"""Default time limit for a whole file, in seconds."""
 
 
 @attrs.frozen
@@ -42,9 +42,9 @@ class FileOutcome:
         valid: Whether the file has no error and no ``sorry``, declares no axiom, and all of its
             theorems hold; with a reference, also whether they are the theorems asked for.
         detail: Why not, in one sentence.
-        refusal: The trick, if that is why.
+        refusal: The refusal, if it is one.
         theorems: Every theorem of the file, in its order.
-        messages: All that Lean said.
+        messages: Lean's messages.
     """
 
     valid: bool
@@ -66,9 +66,9 @@ def check_file(
     Args:
         server: An engine that can describe declarations (``dojo.check``).
         text: The file, with its ``import`` lines: hostile input.
-        reference: A file that states what was to be proved, with ``sorry`` for every proof; its
-            theorems must stand in ``text`` with the same statements.
-        timeout: Seconds that Lean may take for each of the two texts.
+        reference: A file with the statements to prove, with ``sorry`` for every proof; its
+            theorems must be in ``text`` with the same statements.
+        timeout: Time limit for each of the two texts, in seconds.
 
     Raises:
         RequestError: The file cannot be opened: its header does not parse, or a module is missing.
@@ -112,7 +112,7 @@ def _axiom(constants: list[Record]) -> ProofOutcome | None:
 def _differs(
     server: Server, found: Mapping[str, Record], reference: str, timeout: float
 ) -> ProofOutcome | None:
-    """Say which theorem of the reference is missing from a file, or states something else there."""
+    """Return a missing or different theorem of the reference, if any."""
     fields = {"file": reference, "fileName": "reference of <input>", "all": True}
     answer = server.ask("dojo.check", fields, timeout)
     errors = LeanMessage.parse_all(answer["messages"])

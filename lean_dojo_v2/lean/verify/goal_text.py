@@ -1,9 +1,9 @@
-"""Read goals as Lean prints them, and turn them back into something that Lean can start from.
+"""Parse goals as Lean prints them, and reopen them in Lean.
 
-A traced ``state_before`` is text. Most of it can be read again: its hypotheses become the binders
-of a statement. Some can't: a printed ``⋯`` hides a proof, coercions and implicit arguments are left
-out, several goals may share metavariables. Then :class:`GoalTextError` says so, and the caller
-replays the theorem from its file (:func:`lean_dojo_v2.lean.verify.tactics.open_exact`).
+A traced ``state_before`` is text. Most of it can be read back: its hypotheses become the binders of
+a statement. Some cannot: a printed ``⋯`` hides a proof, coercions and implicit arguments are
+omitted, several goals may share metavariables. Then :class:`GoalTextError` is raised, and the
+caller replays the theorem from its file (:func:`lean_dojo_v2.lean.verify.tactics.open_exact`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _HIDDEN = re.compile(r"⋯|\?m[\w.✝]|\?_|\bsorry\b|‹|_fvar|\[mdata")
 
 
 class GoalTextError(LeanError):
-    """This text does not say enough to start from; replay the theorem from its file."""
+    """The text is not sufficient to open the goal; replay the theorem from its file."""
 
 
 def parse_state(text: str) -> list[Goal]:
@@ -120,7 +120,7 @@ def statement(goal: Goal) -> tuple[str, list[str]]:
 
 
 def _writable(variables: Sequence[Variable]) -> dict[str, str]:
-    """Give every inaccessible name one that can be written, unlike all others."""
+    """Map every inaccessible name to a fresh accessible one."""
     taken = {v.name for v in variables}
     names: dict[str, str] = {}
     for variable in variables:
@@ -141,10 +141,9 @@ def _substitute(text: str, names: dict[str, str]) -> str:
 
 @attrs.frozen
 class Start:
-    """How a proof of a printed goal begins: with a closed statement and its universe levels.
+    """The start of a proof of a printed goal: a closed statement with its universe levels.
 
-    The ``intros`` are tactics that bring its hypotheses back, under their names where these can be
-    written.
+    The ``intros`` are tactics that reintroduce its hypotheses, under their names if accessible.
     """
 
     expression: str
@@ -153,10 +152,10 @@ class Start:
 
 
 def start_of(text: str, *, first_only: bool = False) -> Start:
-    r"""Say how a proof of a printed state begins; the arguments are those of :func:`open_goal`.
+    r"""Return the start of a proof of a printed state; arguments as of :func:`open_goal`.
 
     Raises:
-        GoalTextError: If the text does not say enough.
+        GoalTextError: If the text is not sufficient.
 
     >>> start_of("n : Nat\nh✝ : n = 0\n⊢ 0 = n").intros
     ('intro n', 'intro')
@@ -177,7 +176,7 @@ def open_goal(server: Server, text: str, *, first_only: bool = False) -> GoalSta
     The result is checked: the opened goal must print as the given one does, up to names.
 
     Args:
-        server: An engine that has imported what the goal speaks of.
+        server: An engine that has imported the goal's constants.
         text: The state as Lean printed it, for example the column ``problem`` of a dataset.
         first_only: Open the first goal of several; otherwise several goals are refused.
 
@@ -185,7 +184,7 @@ def open_goal(server: Server, text: str, *, first_only: bool = False) -> GoalSta
         A state with that one goal, its hypotheses introduced.
 
     Raises:
-        GoalTextError: If the text does not say enough.
+        GoalTextError: If the text is not sufficient.
         EngineLostError: If the engine dies or the time is up.
     """
     start = start_of(text, first_only=first_only)
@@ -195,7 +194,7 @@ def open_goal(server: Server, text: str, *, first_only: bool = False) -> GoalSta
         for tactic in start.intros:
             state = server.goal_tactic(state, tactic)
     except (EngineLostError, EngineUnavailableError):
-        raise  # says nothing about the text
+        raise  # not about the text
     except LeanError as error:
         raise GoalTextError(f"Lean cannot read the printed goal again: {error}") from error
     opened = state.goals if goal.variables else _printed(server, state)
@@ -205,31 +204,30 @@ def open_goal(server: Server, text: str, *, first_only: bool = False) -> GoalSta
 
 
 def _printed(server: Server, state: GoalState) -> list[Goal]:
-    """Ask what a just started goal looks like: its record repeats the text it was started with."""
+    """Return a new goal as Lean prints it, since its record repeats the given text."""
     return [Goal.parse(goal, {}) for goal in server.goal_print(state).get("goals", ())]
 
 
 def canonical(goal: Goal) -> str:
-    """Return a text that two goals share exactly if they are printed alike but for names.
+    """Normalise a goal's text, equal for goals printed alike up to names.
 
-    It tells whether a state that was opened is the one that was asked for by its text. What a step
-    is worth is never read from it.
+    It checks whether an opened state is the requested one; steps are never judged by it.
 
     >>> a = Goal("1", [Variable("Nat", name="n")], "n = n")
     >>> canonical(a) == canonical(Goal("2", [Variable("Nat", name="k")], "k = k", name="inl"))
     True
     """
-    # A shadowed name stands for the youngest variable that bears it.
+    # A shadowed name denotes the youngest variable with it.
     names = {v.name: f"‹{index}›" for index, v in enumerate(goal.variables) if v.name}
     lines = [f"{_rename(v.t, names)} := {_rename(v.value or '', names)}" for v in goal.variables]
     return "\n".join([*lines, _rename(goal.target, names)])
 
 
 def reads_as(state: GoalState, text: str) -> bool:
-    """Whether the first goal of a state is printed like the first one of a text, but for names.
+    """Whether the first goals of a state and of a text are printed alike, up to names.
 
-    Text is all that some data says of a state. Two goals that are printed alike may be two terms,
-    so where a digest is known, that is compared instead.
+    Some data has only the text. Different terms may be printed alike, so digests are compared
+    instead if known.
     """
     if not state.goals:
         return False

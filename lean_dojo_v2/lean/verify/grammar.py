@@ -1,9 +1,9 @@
-"""The second wall: what Lean's own parser sees in a completion.
+"""The second wall: Lean's own parser.
 
 The embedded engine gives the syntax tree of a text that is exactly one tactic, without running it.
-What can be spelt in ways that a text search misses is refused by its kind of syntax. An engine
-that cannot tell (the native one) says where the first tactic of a text ends, so that a sequence is
-refused there too; for the rest it relies on the text wall before it and on the axioms after it.
+Anything spelt in ways that a text search misses is refused by its kind of syntax. A Pantograph REPL
+only reports where the first tactic of a text ends, so that a sequence is refused; for the rest it
+relies on the text wall before and the axioms after.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _FORBIDDEN: tuple[tuple[Reason, re.Pattern[str]], ...] = tuple(
 )
 
 _LET_REC = "Lean.Parser.Termination.suffix"
-"""The end of a `let rec`, with a clause in it or without. Only a whole proof may have one: a goal
-after a single tactic does not show whether the recursion ends."""
+"""Syntax kinds of a `let rec`. Only a whole proof may contain one, since the goal after a single
+tactic does not show whether the recursion terminates."""
 
 
 def parse(
@@ -47,7 +47,7 @@ def parse(
     own_names: Collection[str] = (),
     timeout: float | None = None,
 ) -> Refusal | None:
-    """Have Lean parse a text as exactly one tactic and judge its syntax.
+    """Let Lean parse a text as exactly one tactic, and judge its syntax.
 
     Args:
         server: The engine.
@@ -58,7 +58,7 @@ def parse(
         timeout: Seconds that it may take.
 
     Returns:
-        The refusal, or ``None``: also where the engine cannot tell.
+        The refusal, or ``None``; also if the engine cannot tell.
 
     Raises:
         TacticParseError: If it is not exactly one tactic.
@@ -77,17 +77,17 @@ def parse(
                 return Refusal(reason, f"contains the syntax {kind}")
     if answer.get("evaluates"):
         return Refusal(Reason.METAPROGRAM, "a setting that is more than plain values")
-    # Names as Lean read them: escapes and joined spellings are gone.
+    # Names as Lean reads them, without escapes.
     names = " ".join(name for name in answer["identifiers"] if name)
     # `exact`, because none of them is the name of a tactic.
     return screen(f"exact {names}", whole_proof=True, own_names=own_names) if names else None
 
 
 def _refuse_sequence(server: Server, tactic: str, timeout: float | None) -> None:
-    """Let through no more than one tactic, by Pantograph's own ``env.parse``.
+    """Refuse more than one tactic, by Pantograph's own ``env.parse``.
 
-    The file may have notation that the server's environment has not. So what Lean could not read
-    is no more than suspect: it is a sequence if a semicolon stands in it outside brackets.
+    The file may have notation missing in the server's environment, so an unparsed rest is only
+    refused if it contains a semicolon outside brackets.
 
     Raises:
         TacticParseError: It is a sequence of tactics.
@@ -101,7 +101,7 @@ def _refuse_sequence(server: Server, tactic: str, timeout: float | None) -> None
 
 
 def _outside_brackets(text: str) -> str:
-    """Leave out what stands in brackets.
+    """Remove everything in brackets.
 
     >>> _outside_brackets("a (b; c) d")
     'a  d'

@@ -1,4 +1,4 @@
-"""What may be believed of a text that has been elaborated."""
+"""Trusted descriptions of elaborated texts."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from lean_dojo_v2.lean.text.source import SourceTheorem
 from lean_dojo_v2.lean.verify.screening import Reason, Refusal
 
 Record = Mapping[str, Any]
-"""How an engine describes a declaration: ``kind``, ``axioms``, ``statement``, ``kernel``, …"""
+"""An engine's description of a declaration: ``kind``, ``axioms``, ``statement``, ``kernel``, …"""
 
 
 def elaborated(server: Server, fields: Mapping[str, Any], timeout: float) -> dict[str, Any]:
-    """Have a text elaborated (``dojo.check``).
+    """Elaborate a text (``dojo.check``).
 
     Returns:
-        The answer. If a program of a text has run in the engine, ``declarations`` is what it says
-        itself, and ``export`` what it hands over to be judged; it has no ``export`` otherwise.
+        The answer. If a program of a text has run in the engine, it has the data to judge as
+        ``export``, and its own ``declarations`` must not be trusted.
 
     Raises:
-        EngineProtocolError: It has run such a program, and hands nothing over: no verdict.
+        EngineProtocolError: It has run such a program without an export, so there is no verdict.
         RequestError, EngineLostError: See ``Server.ask``.
     """
     answer = server.ask("dojo.check", {**fields, "export": True}, timeout)
@@ -38,18 +38,18 @@ def elaborated(server: Server, fields: Mapping[str, Any], timeout: float) -> dic
 
 
 def judged(server: Server, answer: Record, timeout: float) -> dict[str, Record] | Refusal:
-    """Describe the theorems of a text by what somebody says who has run no program of it.
+    """Return descriptions of a text's theorems by an engine that has run no program of it.
 
-    That is the engine itself, unless a program of the text has run in it: then a judge reads what
-    the engine hands over, and anything that is wrong with that is a reason to refuse.
+    That is the engine itself, unless a program of the text has run in it: then a judge reads the
+    export, and any error in it is a reason to refuse.
 
     Args:
         server: The engine that elaborated the text.
-        answer: What it said; see :func:`elaborated`.
-        timeout: Seconds that the judge may take.
+        answer: Its answer; see :func:`elaborated`.
+        timeout: Time limit of the judge, in seconds.
 
     Raises:
-        EngineLostError: There is no judge, or it was lost: there is no verdict.
+        EngineLostError: There is no judge, or it was lost, so there is no verdict.
     """
     if "export" not in answer:
         return dict(answer["declarations"])
@@ -58,19 +58,19 @@ def judged(server: Server, answer: Record, timeout: float) -> dict[str, Record] 
 
 
 def owner_of(server: Server, source: SourceTheorem) -> str:
-    """Say whose text a theorem stands in: its repository's, its file's, or the session's own."""
+    """Return the owner of a theorem's text: its repository, its file, or the session."""
     alone = source.header and server.project_path is None
     return f"after {hash(source.before)}" if alone else server.home
 
 
 @contextmanager
 def reader_of(server: Server, answer: Record, owner: str) -> Iterator[Server]:
-    """Give an engine for a reference: it has run no program of the text that is judged.
+    """Yield an engine for a reference, which has run no program of the judged text.
 
     Args:
         server: The engine that elaborated that text.
-        answer: What it said; see :func:`elaborated`.
-        owner: Whose reference it is; see ``Server.begin``.
+        answer: Its answer; see :func:`elaborated`.
+        owner: The owner of the reference; see ``Server.begin``.
 
     Raises:
         EngineLostError: It did not become ready.

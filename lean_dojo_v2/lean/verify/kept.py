@@ -1,4 +1,4 @@
-"""What was found out lately, and need not be asked again."""
+"""A thread-safe LRU cache."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ V = TypeVar("V")
 
 
 class Kept(Generic[V]):
-    """Answers by key, the ``size`` used last; safe to use from several threads."""
+    """The ``size`` most recently used values by key; safe to use from several threads."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -19,7 +19,7 @@ class Kept(Generic[V]):
         self._lock = threading.Lock()
 
     def get(self, key: Hashable, find: Callable[[], V]) -> V:
-        """Return the answer of a key; ``find`` finds it where it is not known."""
+        """Return the value of a key, computed by ``find`` if missing."""
         with self._lock:
             if key in self._found:
                 self._found.move_to_end(key)
@@ -29,7 +29,7 @@ class Kept(Generic[V]):
         return value
 
     def known(self, key: Hashable) -> V | None:
-        """Return the answer of a key; None where it is not known."""
+        """Return the value of a key, or None."""
         with self._lock:
             if key in self._found:
                 self._found.move_to_end(key)

@@ -1,4 +1,4 @@
-"""A fixed ladder of closing tactics: how far a state is from an end that Lean finds by itself."""
+"""A fixed ladder of closing tactics, as a measure of distance from a proof."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Rung(IntEnum):
 
 
 _TRIVIAL = ("rfl", "assumption", "trivial")
-# `simp_all` comes last: it alone may run out of heartbeats, which nothing after it survives.
+# `simp_all` comes last, since running out of heartbeats ends the whole tactic.
 _TACTICS: dict[Rung, tuple[str, ...]] = {
     Rung.TRIVIAL: _TRIVIAL,
     Rung.SIMP: (*_TRIVIAL, "simp_all"),
@@ -25,7 +25,7 @@ _TACTICS: dict[Rung, tuple[str, ...]] = {
 RUNGS = tuple(_TACTICS)
 """The rungs that have tactics, lowest first."""
 RUNG_HEARTBEATS = 20_000
-"""Heartbeats that one rung may take (embedded engine; Lean's own limit is 200,000)."""
+"""Heartbeats per rung (Lean's own limit is 200,000)."""
 
 
 def closing_tactic(rung: Rung) -> str:

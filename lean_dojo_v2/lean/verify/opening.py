@@ -1,8 +1,8 @@
 """Open the state of a theorem, or of a tactic in its proof, in its file's context.
 
-The engine's own command ``dojo.state_at`` gives the very state around a tactic. An engine without
-it (the native one) opens the goals of a ``sorry`` that is put in the tactic's place: the same
-goals, as long as what stands before the tactic elaborates on its own.
+The engine's command ``dojo.state_at`` gives the exact state around a tactic. An engine without it
+(a Pantograph REPL) opens the goals of a ``sorry`` in the tactic's place: the same goals, if the
+text before the tactic elaborates on its own.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ def open_expression(server: Server, expression: str) -> tuple[GoalState, tuple[s
     """Open a goal whose target is an expression, which may name universe levels: ``Type u``.
 
     Returns:
-        The goal, and the names of its levels in the order in which Lean met them.
+        The goal, and the names of its levels in order of occurrence.
 
     Raises:
-        RequestError: If it is no proposition that Lean can read.
+        RequestError: If Lean cannot read it as a proposition.
     """
     server.begin(server.home)
     levels: tuple[str, ...] = ()
@@ -56,7 +56,7 @@ def open_theorem(server: Server, source: SourceTheorem) -> GoalState:
     """
     declaration = f"{source.head} := by\n  "
     state = _state_at(server, source, declaration, f"skip{source.closing}")
-    # `sorry` is what Lean puts where it could not elaborate; in a string it is a string
+    # Lean puts `sorry` for terms that fail to elaborate; `sorry` in a string is harmless
     if any(token.text == "sorry" for token in code_tokens(str(state))):
         raise LeanError(
             f"{source.file_path}:{source.start[0]}: the statement of {source.full_name} does not "
@@ -72,7 +72,7 @@ class Block:
     Attributes:
         start: Index of its first character in the file's text.
         end: Index after its last one.
-        goal: Digest of the goal that it begins at; ``None`` if it never ran.
+        goal: Digest of its first goal; ``None`` if it never ran.
     """
 
     start: int
@@ -82,14 +82,14 @@ class Block:
 
 @attrs.frozen
 class Opened:
-    """The state before a tactic of a proof, and the sequence that the tactic stands in.
+    """The state before a tactic of a proof, and the sequence around it.
 
     Attributes:
         state: The goals.
-        members: Where the sequence's tactics begin and end in the file's text, from this one on.
-        column: The column, from 0, at which another tactic of it begins on a line of its own.
+        members: Start and end of the sequence's tactics in the file's text, from this one on.
+        column: The column, from 0, of the sequence's lines.
         blocks: The outermost sequences inside the tactic.
-        after: Digests of the goals after it, each by itself; ``None`` if the engine cannot say.
+        after: Digests of the goals after it, each by itself; ``None`` if unknown.
     """
 
     state: GoalState
@@ -100,7 +100,7 @@ class Opened:
 
 
 def open_exact(server: Server, source: SourceTheorem, position: Position) -> GoalState:
-    """Open the state in which a theorem's own proof plays the tactic that starts at a position.
+    """Open the state before the tactic at a position of a theorem's own proof.
 
     Raises:
         LeanError: If there is no tactic at that place.
@@ -109,11 +109,10 @@ def open_exact(server: Server, source: SourceTheorem, position: Position) -> Goa
 
 
 def open_step(server: Server, source: SourceTheorem, position: Position) -> Opened:
-    """Open the same state, with what the proof may go on with: itself where it is recursive.
+    """Open the same state with the rest of the proof, with recursive theorems in scope.
 
-    Whether a recursion ends only the finished theorem shows, so no step from here is a proof before
-    that is checked. The engine gives the sequences from its syntax tree; for one that cannot tell,
-    they are read from the layout.
+    Termination is only checked with the finished theorem, so no step is a proof before that. The
+    engine gives the sequences from its syntax tree, or else they are read from the layout.
 
     Raises:
         LeanError: If there is no tactic at that place.
@@ -145,7 +144,7 @@ def open_step(server: Server, source: SourceTheorem, position: Position) -> Open
 
 
 def _around(source: SourceTheorem, position: Position) -> tuple[str, str]:
-    """Return what stands before and behind a place of a declaration, as far as its command goes."""
+    """Return the text before and after a position of a declaration, within its command."""
     start, place = source.offset(source.start), source.offset(position)
     if not start <= place < source.offset(source.end):
         raise LeanError(
@@ -161,7 +160,7 @@ def _state_at(
 ) -> GoalState:
     """Open the state between the two parts of a declaration.
 
-    With ``clean`` an error in the first part is one: Lean goes on after it, with other goals.
+    With ``clean``, an error in the first part is raised, since Lean continues with other goals.
     """
     if not server.capabilities.ours:
         return _by_sorry(server, source, played)
@@ -203,7 +202,7 @@ def _by_sorry(server: Server, source: SourceTheorem, played: str) -> GoalState:
 
 
 def _closing_brackets(text: str) -> str:
-    """Return what closes the brackets that a text leaves open; pairs that do not match are ignored.
+    """Return the closing brackets for a text; mismatched pairs are ignored.
 
     >>> _closing_brackets("exact foo (bar ⟨1, by ")
     '⟩)'

@@ -1,4 +1,4 @@
-"""What the checks of tactics and proofs answer."""
+"""Outcomes of the checks of tactics and proofs."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from lean_dojo_v2.lean.verify.screening import Reason, Refusal
 
 
 class Verdict(StrEnum):
-    """What Lean says of a tactic; the values appear in logs, metrics and answers.
+    """The verdict on a tactic; the values appear in logs, metrics and answers.
 
     Attributes:
         SOLVED: It leaves no goal at all.
-        ADVANCED: Lean has closed a whole proof through it, nearer to its end than before.
-        UNPROVEN: Lean accepts it, but no proof through it is known that is nearer.
+        ADVANCED: Lean has finished a whole proof through it, and it is nearer to the end.
+        UNPROVEN: Lean accepts it, but it makes no known progress.
         FAILED: Lean does not accept it.
         UNPARSED: The text is not exactly one tactic.
         REFUSED: It cheats.
-        TIMED_OUT: It took too long, or its engine died over it.
+        TIMED_OUT: It took too long, or killed its engine.
         UNOPENED: The state cannot be opened, so nothing is known of it.
     """
 
@@ -39,11 +39,11 @@ class TacticOutcome:
     """The judgement of one tactic, or of a block of them, at one state.
 
     Attributes:
-        verdict: What became of it.
+        verdict: The verdict.
         state: The state after it; ``None`` unless Lean accepted it.
-        detail: What Lean said, or why it was refused.
-        refusal: What was wrong with its text, for ``REFUSED`` and some of ``UNPARSED``.
-        engine_died: For ``TIMED_OUT``: the engine died by itself; it may work on another one.
+        detail: Lean's message, or the reason of a refusal.
+        refusal: The refusal of its text, for ``REFUSED`` and some of ``UNPARSED``.
+        engine_died: For ``TIMED_OUT``: the engine died; the tactic may work on another one.
         fallback: Why the state is not known to be the very one that was traced.
         progress: Of a whole proof: the share of its lines before Lean's first error, from 0 to 1.
     """
@@ -63,7 +63,7 @@ class TacticOutcome:
 
     @property
     def advances(self) -> bool:
-        """Whether Lean has closed a proof through it that is nearer to its end."""
+        """Whether it is ``SOLVED`` or ``ADVANCED``."""
         return self.verdict in {Verdict.SOLVED, Verdict.ADVANCED}
 
 
@@ -72,10 +72,10 @@ class ProofOutcome:
     """The judgement of a whole proof.
 
     Attributes:
-        valid: Whether Lean accepts the finished theorem, unchanged, with the usual axioms alone.
+        valid: Whether Lean accepts the finished theorem, unchanged, with only the usual axioms.
         detail: Why not.
-        refusal: The trick, if that is why.
-        axioms: Axioms that the finished theorem rests on.
+        refusal: The refusal, if it is one.
+        axioms: Axioms that the finished theorem depends on.
         error_line: The line of the file, from 1, of Lean's first error in the proof.
     """
 

@@ -1,4 +1,4 @@
-"""A point of a proof: the state there, how its proof goes on, and how to finish it otherwise."""
+"""A point of a proof: its state, the traced continuation, and alternative endings."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ _FILLER = "skip;"
 
 
 class Finish(Protocol):
-    """Checks a whole theorem in which a point's tactic is replaced."""
+    """Verifies a whole theorem with a point's tactic replaced."""
 
     def __call__(
         self, server: Server, tactics: tuple[str, ...], resume: int | None, timeout: float
     ) -> ProofOutcome:
-        """Check it with ``tactics`` in the place of the point's own one.
+        """Verify it with ``tactics`` in place of the point's own one.
 
-        ``resume`` says from which of the traced block's tactics on the traced proof follows (0 is
-        the point's own); ``None`` for none of them.
+        The traced proof follows from the tactic ``resume`` of its block (0 is the point's own);
+        ``None``: not at all.
         """
 
 
 @attrs.frozen
 class Onward:
-    """How the traced proof goes on from a state: tactics, then its own from ``resume`` on."""
+    """A continuation by the traced proof: tactics, then its own from ``resume`` on."""
 
     tactics: tuple[str, ...]
     resume: int | None
@@ -50,16 +50,16 @@ class ProofPoint:
 
     Attributes:
         state: The goals there.
-        rest: How the traced proof goes on, longest first: all tactics of its block from here on,
-            then without the first, and so on. Empty where the proof is not known.
+        rest: Ends of the traced proof, longest first: all tactics of its block from here on,
+            then without the first, and so on. Empty for an unknown proof.
         own: The traced proof's tactic here, alone.
-        after: Digests of the goals that this leaves; ``None`` if they are not known.
-        blocks: The proofs inside it, each as one tactic, by the digest of the goal it begins at.
-        finish: Checks the whole theorem with other tactics from here on; ``None`` where there is
-            no theorem around the state.
-        said: What the goals say, as digests of this engine.
-        each: The same of each goal by itself.
-        key: Equal for equal points: what is found out about a state is kept under it.
+        after: Digests of the goals that it leaves; ``None`` if unknown.
+        blocks: The proofs inside it, each as one tactic, by the digest of its first goal.
+        finish: Checks the whole theorem with other tactics from here on; ``None`` without a
+            theorem.
+        said: Digests of the goals by this engine.
+        each: Digests of each goal by itself.
+        key: Cache key, equal for equal points.
         own_names: Names of the theorem, which no tactic may cite.
     """
 
@@ -75,12 +75,12 @@ class ProofPoint:
     own_names: tuple[str, ...] = ()
 
     def onward(self, goals: Sequence[str], after: Sequence[str]) -> Onward | None:
-        """Say how the traced proof goes on from the goals that a step has left.
+        """Return the traced proof's continuation from the goals that a step has left.
 
-        Each must be one that the traced proof has here, too: one that a block inside its own tactic
-        proves (``have h : p := ?_`` leaves the goal of ``have h : p := by …``), or one of those
-        that its own tactic leaves, in their order. One of the goals before must be gone, or a new
-        one be there: to put them in another order, or to ask for one twice, is no step.
+        Each must be a goal of the traced proof here: one that an inner block of its tactic proves
+        (``have h : p := ?_`` leaves the goal of ``have h : p := by …``), or one that its tactic
+        leaves, in order. The step must close an old goal or open a new one; reordering or
+        duplicating goals does not count.
 
         Args:
             goals: Digests of the goals after the step.
@@ -106,7 +106,7 @@ class ProofPoint:
 
 
 def theorem_point(server: Server, source: SourceTheorem, position: Position) -> ProofPoint:
-    """Open the point at which a theorem's own proof plays the tactic that starts at a position.
+    """Open the point before the tactic at a position of a theorem's own proof.
 
     Raises:
         LeanError: If there is no tactic at that place.
@@ -120,7 +120,7 @@ def theorem_point(server: Server, source: SourceTheorem, position: Position) -> 
     def finish(
         server: Server, tactics: tuple[str, ...], resume: int | None, timeout: float
     ) -> ProofOutcome:
-        # Each on a line of its own, in the block's column: it may have blocks within.
+        # Each on its own line, in the block's column, since it may contain blocks.
         own = line.join(f"({tactic})" for tactic in tactics)
         after = text[block_end:end]
         if resume is not None:
@@ -147,17 +147,17 @@ def theorem_point(server: Server, source: SourceTheorem, position: Position) -> 
 
 
 def _alone(text: str, start: int, end: int, column: int | None = None) -> str:
-    """Return tactics of a file as one: in parentheses, at the columns that they stand at.
+    """Return tactics of a file as one, in parentheses, at their columns.
 
-    ``column`` is that of their block, if it may begin before them on their line.
+    ``column`` is their block's, if it may begin before them on their line.
     """
     return f"(\n{_aligned(text, start, column)}{text[start:end]}\n)"
 
 
 def _aligned(text: str, start: int, column: int | None = None) -> str:
-    """Return what to put before a tactic on a line of its own, so that it stands where it stood.
+    """Return the prefix that keeps a tactic at its column on a line of its own.
 
-    A block goes on at its column, so one that is cut in the middle of a line begins with a filler.
+    A block continues at its column, so one cut in the middle of a line begins with a filler.
     """
     own = start - (text.rfind("\n", 0, start) + 1)
     if column is None or own <= column:
@@ -167,10 +167,10 @@ def _aligned(text: str, start: int, column: int | None = None) -> str:
 
 
 def goal_point(server: Server, text: str) -> ProofPoint:
-    """Open a goal from its text, of several the first one; see :func:`.goal_text.open_goal`.
+    """Open the first goal of a text; see :func:`.goal_text.open_goal`.
 
     Raises:
-        GoalTextError: If the text does not say enough.
+        GoalTextError: If the text is not sufficient.
     """
     server.begin(server.home)
     state = open_goal(server, text, first_only=True)
@@ -181,7 +181,7 @@ def expression_point(server: Server, expression: str) -> ProofPoint:
     """Open a goal whose target is an expression.
 
     Raises:
-        RequestError: If it is no proposition that Lean can read.
+        RequestError: If Lean cannot read it as a proposition.
     """
     state, levels = open_expression(server, expression)
     return _bare(server, state, Start(expression, levels, ()))
@@ -209,5 +209,5 @@ def _bare(server: Server, state: GoalState, start: Start) -> ProofPoint:
 
 
 def _answerer(server: Server) -> Hashable:
-    """Say which engines give the same answers: the kind, the modules, the project."""
+    """Return a key of engines with the same answers: kind, modules, project."""
     return server.kind, tuple(server.imports), str(server.project_path)

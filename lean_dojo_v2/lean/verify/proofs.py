@@ -1,10 +1,10 @@
-"""Check a whole proof: the finished theorem, elaborated again in its file's context.
+"""Full verification of a proof: the finished theorem, elaborated again in its file's context.
 
-The file is cut off before the theorem, so that nothing can cite it, and the theorem is put there
-with its own statement and the new proof. The proof holds only if Lean reports no error, the theorem
-states what it stated before (compared as elaborated terms), it rests on the three usual axioms
-alone, Lean's kernel takes all that it rests on once more, and its proof defined no axiom and
-nothing that is not plain Lean.
+The file is cut off before the theorem, so that nothing can cite it, and the theorem is added with
+its own statement and the new proof. The proof holds only if Lean reports no error, the statement is
+unchanged (compared as elaborated terms), it depends only on the three usual axioms, Lean's kernel
+accepts all its dependencies once more, and the proof defines no axiom and nothing that is not plain
+Lean.
 """
 
 from __future__ import annotations
@@ -39,16 +39,16 @@ from lean_dojo_v2.lean.verify.outcomes import ProofOutcome
 from lean_dojo_v2.lean.verify.screening import Reason, Refusal, screen
 
 ALLOWED_AXIOMS = frozenset({"propext", "Classical.choice", "Quot.sound"})
-"""What Lean's own library rests on; every other axiom is refused."""
+"""Axioms of Lean's own library; every other axiom is refused."""
 PROOF_TIMEOUT = 60.0
-"""Seconds that Lean may take for a whole proof, its file's context included."""
+"""Default time limit for a whole proof with its file's context, in seconds."""
 
 ABSENT: Record = {"exists": False, "kernel": None}
-"""What is said of a theorem that did not reach its judge."""
+"""Detail for a theorem missing in the judge's answer."""
 
 _GOAL_NAME = "lean_dojo_goal"
 _SORRY_WARNING = re.compile(r"declaration uses [`']sorry[`']")
-# An engine that has no proofs of library theorems says so after its answer.
+# An engine without proofs of library theorems adds a note to its answer.
 _BESIDES = r"(, besides those of .* of Lean's library: .*)?"
 _AXIOM_LIST = re.compile(rf"'.+?' depends on axioms: \[(?P<axioms>[^\]]*)\]{_BESIDES}", re.DOTALL)
 _NO_AXIOMS = re.compile(rf"'.+?' does not depend on any axioms{_BESIDES}")
@@ -66,10 +66,10 @@ def check_proof(
         timeout: Seconds that Lean may take.
 
     Returns:
-        Whether it holds, and if not, why.
+        Whether it holds, or why not.
 
     Raises:
-        EngineLostError: If the engine died over it, or the time was up; the proof does not hold.
+        EngineLostError: If the engine died or the time was up; the proof does not hold.
     """
     proof = proof.replace("\r\n", "\n")  # as Lean reads it
     problem = judge_text(
@@ -85,10 +85,9 @@ def judge_text(
     open_state: Callable[[], GoalState],
     timeout: float = PROOF_TIMEOUT,
 ) -> ProofOutcome | None:
-    """Say what the text of a proof alone has against it, before Lean runs it.
+    """Refuse a proof by its text, before Lean runs it; ``None`` if nothing is wrong.
 
-    It may not cite ``own_names``. ``open_state`` opens the state that it is for, where the syntax
-    of the file is needed.
+    It must not cite ``own_names``. ``open_state`` opens its state, if the file's syntax is needed.
     """
     refusal = screen(proof, whole_proof=True, own_names=own_names)
     if refusal is not None and refusal.reason is Reason.ITSELF:
@@ -104,7 +103,7 @@ def judge_text(
 
 
 def not_hidden(own_names: Collection[str], goal: Goal) -> list[str]:
-    """Leave out names of a theorem that mean a hypothesis in its proof."""
+    """Drop names of a theorem that denote a hypothesis in its proof."""
     hypotheses = {variable.name for variable in goal.variables}
     return [name for name in own_names if name not in hypotheses]
 
@@ -116,16 +115,16 @@ def _parse_block(
     open_state: Callable[[], GoalState],
     timeout: float,
 ) -> Refusal | None:
-    """Parse a proof as one tactic: in parentheses, what would end it early does not parse.
+    """Parse a proof as one tactic, in parentheses, so that it cannot end early.
 
     Raises:
-        TacticParseError: If it does not parse, in the file's own syntax either.
+        TacticParseError: If it does not parse, even with the file's syntax.
     """
     block = "(\n" + _indented(proof) + "\n)"
     try:
         return parse(server, block, whole_proof=True, own_names=own_names, timeout=timeout)
     except TacticParseError:
-        # The file may have notation and macros of its own; opening the theorem costs more.
+        # The file may have its own notation and macros; opening the theorem costs more.
         state = open_state()
         try:
             return parse(
@@ -138,7 +137,7 @@ def _parse_block(
 def check_declaration(
     server: Server, source: SourceTheorem, declaration: str, *, timeout: float = PROOF_TIMEOUT
 ) -> ProofOutcome:
-    """Check a whole declaration that is to take a theorem's place; its proof has been screened."""
+    """Verify a whole declaration in a theorem's place; its proof has been screened."""
     if server.capabilities.ours:
         return _by_extension(server, source, declaration + source.rest_of_block, timeout)
     return _by_pantograph(server, source, declaration, timeout)
@@ -147,7 +146,7 @@ def check_declaration(
 def check_goal_proof(
     server: Server, expression: str, proof: str, *, timeout: float = PROOF_TIMEOUT
 ) -> ProofOutcome:
-    """Check a proof of a bare goal in the server's environment, with all that it has loaded."""
+    """Verify a proof of a bare goal in the server's environment."""
     return check_proof(server, goal_source(expression), proof, timeout=timeout)
 
 
@@ -176,7 +175,7 @@ def _by_extension(
         return problem
     if not told["exists"]:
         return ProofOutcome(False, f"{source.full_name} was not defined")
-    # A judge is told of theorems alone; an engine may be believed that it has made none.
+    # A judge only sees theorems; the engine's report that there is none is believed.
     if refusal := _strangers(answer["new_constants"]) or _other_kind(told):
         return _refused(refusal)
     described = judged(server, answer, timeout)
@@ -196,10 +195,10 @@ def _by_extension(
 
 
 def judge_declaration(found: Record) -> ProofOutcome:
-    """Judge a finished theorem by what it rests on.
+    """Judge a finished theorem by its dependencies.
 
     Args:
-        found: How the engine describes it: ``kind``, ``axioms``, ``unsafe``, ``kernel``.
+        found: The engine's description: ``kind``, ``axioms``, ``unsafe``, ``kernel``.
     """
     if not found["exists"]:
         problem = found["kernel"]
@@ -225,17 +224,17 @@ def _fields(source: SourceTheorem, declaration: str) -> dict[str, Any]:
 
 
 _statements: Kept[Any] = Kept(10_000)
-"""What original theorems state, as an engine of a kind tells it."""
+"""Digests of original statements, by kind of engine."""
 
 
 def _kept_statement(
     server: Server, source: SourceTheorem, sources: str, find: Callable[[], Any]
 ) -> Any:
-    """Find out once what a theorem states.
+    """Return the cached digest of a theorem's statement.
 
     ``sources`` is a digest of the project's modules that its file imports: they may change.
     """
-    if not source.header:  # what a server has loaded may change
+    if not source.header:  # a server's definitions may change
         return find()
     key = (server.kind, str(server.project_path), sources, source.before, source.head)
     return _statements.get(key, find)
@@ -255,7 +254,7 @@ def _ask_statement(server: Server, source: SourceTheorem, timeout: float) -> str
 
 
 def _strangers(constants: Sequence[Mapping[str, Any]]) -> Refusal | None:
-    """Refuse what a proof alone cannot define; equation lemmas and the like come by themselves."""
+    """Refuse constants that a proof must not define; generated lemmas are allowed."""
     for constant in constants:
         name = str(constant["name"])
         if constant["kind"] == "axiom":
@@ -278,7 +277,7 @@ def _other_kind(found: Mapping[str, Any]) -> Refusal | None:
 
 
 def _unchecked(found: Mapping[str, Any]) -> Refusal | None:
-    """Refuse what Lean's kernel did not take again: a program can add things past the kernel."""
+    """Refuse constants rejected by the kernel: a program can add constants past it."""
     problem = found["kernel"]
     return None if problem is None else Refusal(Reason.UNCHECKED, _rejection(problem))
 
@@ -293,7 +292,7 @@ def _rejection(problem: Mapping[str, str]) -> str:
 def _by_pantograph(
     server: Server, source: SourceTheorem, declaration: str, timeout: float
 ) -> ProofOutcome:
-    """Ask Lean itself, in the text, for the axioms and for the fully explicit statement."""
+    """Ask Lean in the text for the axioms and the fully explicit statement."""
     units = _inspected(server, source, declaration, timeout)
     if len(units) != 3:
         return ProofOutcome(False, f"the proof is {len(units) - 2} commands, not one")
@@ -313,7 +312,7 @@ def _by_pantograph(
 
 
 def _stated(server: Server, source: SourceTheorem, timeout: float) -> list[str]:
-    """Return what Lean says that the theorem states."""
+    """Return the theorem's statement as Lean prints it."""
     units = _inspected(server, source, f"{source.head} := by\n  sorry", timeout)
     return [message.data for message in units[1].messages]
 
@@ -321,7 +320,7 @@ def _stated(server: Server, source: SourceTheorem, timeout: float) -> list[str]:
 def _inspected(
     server: Server, source: SourceTheorem, declaration: str, timeout: float
 ) -> list[CompilationUnit]:
-    """Elaborate the declaration and two questions about it; give the units from it on."""
+    """Elaborate the declaration and two queries about it; return the units from it on."""
     name = f"_root_.{source.full_name}"
     questions = f"set_option pp.all true in\n#check @{name}\n#print axioms {name}\n"
     text = f"{source.before}{declaration}{source.rest_of_block}{questions}"
@@ -345,7 +344,7 @@ def _read_axioms(messages: Sequence[LeanMessage]) -> tuple[str, ...] | None:
 
 
 def judge_messages(messages: Sequence[LeanMessage]) -> ProofOutcome | None:
-    """Find what Lean said against a text: an error, or that it uses ``sorry``."""
+    """Return the outcome of an error or a ``sorry`` in Lean's messages, if any."""
     for message in messages:
         if message.kind == "hasSorry" or _SORRY_WARNING.search(message.data):
             return _refused(Refusal(Reason.SORRY, "Lean says that it uses sorry"))

@@ -1,7 +1,7 @@
 """Refuse hostile completions by their text, before Lean sees them.
 
-A completion of a model is hostile input: a policy that is rewarded for "Lean said nothing bad"
-finds every way to make Lean say nothing bad. This is the first of three walls. The second is Lean's
+A model's completion is hostile input: a policy rewarded for "no error" finds every way to avoid
+errors. This is the first of three walls. The second is Lean's
 own parser (exactly one tactic, :mod:`lean_dojo_v2.lean.verify.tactics`), the third the axioms and
 the statement of the finished declaration. The text wall is cheap and says *why*; it is deliberately
 stricter than soundness needs, because a tactic that mentions ``sorry`` in a string is not a loss.
@@ -52,7 +52,7 @@ MALFORMED = frozenset({
     Reason.EMPTY, Reason.TOO_LONG, Reason.SEVERAL_LINES, Reason.COMMENT, Reason.NESTING,
     Reason.CONTROL_CHARACTER, Reason.HUGE_NUMERAL, Reason.SEARCH,
 })  # fmt: skip
-"""Refusals of texts that are no tactic of a proof, rather than tricks."""
+"""Reasons for texts that are not a tactic, rather than tricks."""
 
 
 @attrs.frozen
@@ -96,7 +96,7 @@ _COMPONENTS: dict[str, Reason] = {
     ),
 }  # fmt: skip
 
-# Refused where they stand as a word of their own: keywords, which Lean never reads as names.
+# Refused as separate words: keywords, which Lean never reads as names.
 _KEYWORDS: dict[str, Reason] = {
     "axiom": Reason.AXIOM,
     "set_option": Reason.OPTION,
@@ -130,14 +130,14 @@ _LOOK_ALIKES = str.maketrans(
 _WORD = re.compile(r"[^\W\d][\w'!]*(?:\?)?(?:\.[^\W\d][\w'!]*)*|(?<=#)[a-z]\w*")
 _DIGITS = re.compile(r"\d[\d_]*")
 _COMMENT = re.compile(r"--|/-|-/")
-# A word after a hash: a command, or a tactic or term that does what no proof needs (Mathlib's
-# `#search "…"` asks a server). No such name has one letter, but notation has: `#s` is the
+# A word after a hash: a command, or a tactic or term that no proof needs (Mathlib's
+# `#search "…"` queries a server). No such name has one letter, but notation has: `#s` is the
 # cardinality of the set `s`; and `#univ` is Mathlib's.
 _HASH_WORD = re.compile(r"#\s*(?!univ\b)[a-z]\w*[a-z]")
 _PERCENT = re.compile(r"\b(eval|by_elab|binop|include_str|compile_time|declare)\w*%")
-# Where a word begins a tactic: there it is the tactic's name, as `ext` is in a proof of `Foo.ext`.
+# Positions where a word is a tactic's name, as `ext` in a proof of `Foo.ext`.
 _TACTIC_BEGINS = re.compile(r"(?:^|\n|;|<;>|·|\bby)\s*\Z")
-# Lean runs the value of a setting as a program (`simp (config := f x)`); data alone is none.
+# Lean runs the value of a setting as a program (`simp (config := f x)`), unless it is plain data.
 _CONFIG = re.compile(r"\(\s*config\s*:=")
 _DATA = re.compile(r"\s*(?:\d+|true|false|\.[^\W\d]\w*)\s*")
 _FIELD = re.compile(r"\s*[^\W\d][\w']*\s*:=")
@@ -206,10 +206,10 @@ def _structure(text: str, whole_proof: bool) -> Refusal | None:
 
 
 def _without_comments(text: str) -> str:
-    """Take comments out, which may use any word, as far as each is sure to be one.
+    """Remove comments, which may use any word, if they are certainly comments.
 
-    Beside a quotation mark none is. Behind another token (`//-1`, `<--1`) Lean may read on where
-    this finds a comment, and docstrings end elsewhere (`/--/`); what follows could hide there.
+    Next to a quotation mark none is. After another token (`//-1`, `<--1`) Lean may see no comment,
+    and docstrings end elsewhere (`/--/`), so code could hide there.
     """
     if '"' in text or "«" in text:
         return text
@@ -244,12 +244,12 @@ def _words(text: str) -> Refusal | None:
 
 
 def _reason_of(part: str) -> Reason | None:
-    """Say what is wrong with a part of a name: `unsafeRunMetaM` and its kind are many."""
+    """Return why a part of a name is refused; names like `unsafeRunMetaM` are many."""
     return Reason.UNSAFE if part.startswith("unsafe") else _COMPONENTS.get(part)
 
 
 def _settings(text: str) -> Refusal | None:
-    """Refuse settings that are anything but structures of numbers, truth values and names."""
+    """Refuse settings other than structures of numbers, booleans and names."""
     for match in _CONFIG.finditer(text):
         end = _end_of_structure(text, match.end())
         if end is None or not text[end:].lstrip().startswith(")"):
@@ -258,7 +258,7 @@ def _settings(text: str) -> Refusal | None:
 
 
 def _end_of_structure(text: str, start: int) -> int | None:
-    """Find the end of `{ field := value, … }` at a place of a text, if there is one."""
+    """Find the end of `{ field := value, … }` at a position of a text, if there is one."""
     position = start + len(text[start:]) - len(text[start:].lstrip())
     if not text.startswith("{", position):
         return None
@@ -285,7 +285,7 @@ def _own_names(text: str, own_names: Collection[str]) -> Refusal | None:
 
 
 def cites(text: str, name: str) -> bool:
-    """Whether a text may mean a constant by a name: not as a field, nor as a tactic's own name.
+    """Whether a text may use a name as a constant, not as a field or a tactic's name.
 
     >>> cites("exact foo", "foo"), cites("exact h.foo", "foo"), cites("foo", "foo")
     (True, False, False)

@@ -1,12 +1,12 @@
-"""Does a tactic work, does a proof hold?
+"""Check tactics with Lean.
 
 Three walls stand between a model's completion and a "yes": its text (:mod:`.screening`), Lean's own
 parser (exactly one tactic, of a kind that proves and does nothing else), and Lean's judgement: the
 goals that a tactic leaves, or for a whole proof the axioms and the statement of the finished
 theorem, elaborated again in its file's context without itself in scope.
 
-"No error and no sorry" verifies nothing: Lean says nothing at all about a new axiom,
-``native_decide`` or a skipped kernel check.
+"No error and no sorry" verifies nothing: Lean does not report a new axiom, ``native_decide`` or a
+skipped kernel check.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ __all__ = [
 ]
 
 TACTIC_TIMEOUT = 10.0
-"""Seconds that Lean may take for one tactic."""
+"""Default time limit for one tactic, in seconds."""
 
 
 def check_tactic(
@@ -71,16 +71,15 @@ def check_tactic(
         tactic: A model's completion: hostile input.
         goal_index: The goal it acts on.
         own_names: Names of the theorem that is being proved; citing one is refused.
-        strict: Let no tactic rest on a theorem that was given up or on an axiom of the file, and
-            ask what it hides from its goals (``state.owed``). Embedded engine only.
-        heartbeats: Lean's heartbeats that it may take; Lean's own limit if not given.
+        strict: Refuse a tactic that depends on ``sorry`` or on an axiom of the file, and report
+            hidden open goals (``state.owed``). Our engines only.
+        heartbeats: Lean's heartbeats; default: Lean's own limit.
         timeout: Seconds that Lean may take.
 
     Returns:
-        What became of it: ``SOLVED`` if no goal at all is open, siblings included, ``UNPROVEN`` if
-        goals are left; whether it gets nearer to a proof, :func:`.advance.judge_step` finds out.
-        An engine that died or hung is told by the verdict; the server starts another when it is
-        next asked.
+        The outcome: ``SOLVED`` if no goal is open, including siblings, ``UNPROVEN`` if goals are
+        left; :func:`.advance.judge_step` judges progress. A lost engine gives the verdict
+        ``TIMED_OUT``; the server starts another at its next request.
     """
     text = tactic.strip()
     own_names = not_hidden(own_names, state.goals[goal_index])
@@ -105,7 +104,7 @@ def check_tactic(
 
 
 def unanswered(error: EngineLostError | StaleStateError) -> TacticOutcome:
-    """Return the outcome of a tactic whose engine is lost: nothing more is known of it then."""
+    """Return the outcome of a tactic whose engine is lost."""
     died = not isinstance(error, EngineTimeoutError)
     return TacticOutcome(Verdict.TIMED_OUT, detail=str(error), engine_died=died)
 
