@@ -1,4 +1,4 @@
-"""Settings of retriever training and of provers, as the documents name them."""
+"""Settings of retriever training and of provers, under their documented names."""
 
 # ruff: noqa: RUF009 - `setting` is attrs.field with the help text as its second argument
 from __future__ import annotations
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
     from pytorch_lightning import Callback, Trainer as LightningTrainer
 
 ONE_YEAR_SECONDS = 31_449_600
-"""52 weeks: the documented time-out, long enough never to end a run."""
+"""52 weeks: the documented time-out, which never ends a run."""
 
 
 PRECISIONS = (
     "transformer-engine", "transformer-engine-float16", "16-true", "16-mixed", "bf16-true",
     "bf16-mixed", "32-true", "64-true", "64", "32", "16", "bf16",
 )  # fmt: skip
-"""What Lightning takes as precision."""
+"""Precisions of Lightning."""
 MONITORS = ("Recall@10_val", "Recall@1_val", "MRR", "loss_train")
 """What the retriever's training logs at every repository."""
 _MODE = fields.one_of("max", "min")
 
 
 def _text_of_number(value: Any) -> Any:
-    """Take Lightning's 16, 32 and 64 as numbers, too."""
+    """Accept Lightning's 16, 32 and 64 as numbers, too."""
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
@@ -48,7 +48,7 @@ def _added(default: Any, text: str, validator: Any = None, **how: Any) -> Any:
 
 
 def _as_dataclass(kind: type) -> dict[str, dataclasses.Field[Any]]:
-    """Return an attrs class's fields as ``dataclasses`` keeps them, so that its functions work."""
+    """Return an attrs class's fields in the form of ``dataclasses``, so that its functions work."""
     twin = dataclasses.make_dataclass(
         kind.__name__,
         [
@@ -68,7 +68,7 @@ class TrainingConfig:
     """All settings of retriever training; each default is the documented one.
 
     The fields' help texts are in their attrs ``metadata["help"]``. The settings after ``seed`` are
-    additions to the documents and keyword-only.
+    additions to 1.x and keyword-only.
 
     Raises:
         ConfigError: For a value out of range; names the field.
@@ -189,7 +189,7 @@ class TrainingConfig:
     # Seed
     seed: int = setting(3407, "Seed for everything random.", fields.not_negative_int)
 
-    # Beyond the documents
+    # Additions to 1.x
     replay: bool = _added(
         True,
         "Train on all repositories so far, as documented; false: on the newest only, so that EWC "
@@ -306,7 +306,7 @@ class TrainingConfig:
         return (self.log_dir or paths.log_dir()) / paths.safe_name(dir_name)
 
     def get_lambda_value(self) -> float:
-        """Return the EWC weight that is in force: 0 without progressive training."""
+        """Return the effective EWC weight: 0 without progressive training."""
         return self.lambda_value if self.run_progressive_training else 0.0
 
     def create_callbacks(self, dir_name: str) -> list[Callback]:
@@ -337,7 +337,7 @@ class ProverConfig:
     """Settings of the provers and of their search.
 
     The page *Prove* has the table of its fields; their attrs ``metadata["help"]`` has the texts.
-    The settings from ``visits`` on are additions to the documents and keyword-only. The limits are
+    The settings from ``visits`` on are additions to 1.x and keyword-only. The limits are
     counts, so the same seeds give the same proofs on a slow, a fast and a busy machine.
 
     Raises:
@@ -415,7 +415,7 @@ class ProverConfig:
     )
 
     def shaping(self) -> dict[str, Any]:
-        """Return what shapes a result and is not at its default: with equal ones, runs are one."""
+        """Return the settings that shape the result and differ from their defaults."""
         return {
             one.name: value
             for one in attrs.fields(ProverConfig)
@@ -425,6 +425,7 @@ class ProverConfig:
     __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
 
 
-# The documents call both dataclasses: ``dataclasses.fields``, ``replace`` and ``asdict`` take them.
+# Both are documented as dataclasses: ``dataclasses.fields``, ``replace`` and ``asdict`` accept
+# them.
 for _config in (TrainingConfig, ProverConfig):
     _config.__dataclass_fields__ = _as_dataclass(_config)

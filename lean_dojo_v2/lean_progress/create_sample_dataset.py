@@ -1,4 +1,4 @@
-"""Write a LeanProgress dataset: a small sample, or the real one of a database.
+"""Write a LeanProgress dataset: a small sample, or that of a database.
 
 python -m lean_dojo_v2.lean_progress.create_sample_dataset --output sample.jsonl
 python -m lean_dojo_v2.lean_progress.create_sample_dataset --from-database d.json --output p.jsonl
@@ -18,9 +18,9 @@ DEFAULT_OUTPUT = "raid/data/sample_leanprogress_dataset.jsonl"
 
 
 def examples_of_database(path: Path) -> Iterator[ProgressExample]:
-    """Yield the examples of the finished proofs in a database, but for held-out theorems.
+    """Yield the examples of the finished proofs in a database, except for held-out theorems.
 
-    A model that has seen the proofs of those would guide the search to them.
+    A model that has seen held-out proofs would guide the search to them.
     """
     from lean_dojo_v2.database import DynamicDatabase
     from lean_dojo_v2.database.export.splits import split_of
@@ -36,14 +36,14 @@ def create(output: Path, database: Path | None = None) -> int:
 
     Args:
         output: The JSONL file.
-        database: A database of traced theorems; the shipped sample's if not given.
+        database: A database of traced theorems; default: the shipped sample.
 
     Returns:
         The number of examples.
 
     Raises:
         EmptyDatasetError: If the database has no finished proof with tactics among the theorems
-            of its training split; an earlier file stays.
+            of its training split; an earlier file is kept.
     """
     from lean_dojo_v2.sample import sample_database_path
 
@@ -63,10 +63,10 @@ def create(output: Path, database: Path | None = None) -> int:
     "--from-database",
     "database",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Database of traced theorems; the sample that ships with the package if not given.",
+    help="Database of traced theorems; the shipped sample if not given.",
 )
 def main(output: Path, database: Path | None) -> None:
-    """Write the dataset and say where."""
+    """Write the dataset, and print its path."""
     try:
         count = create(output, database)
     except LeanDojoError as error:

@@ -23,7 +23,7 @@ from lean_dojo_v2.errors import EmptyDatasetError
 from lean_dojo_v2.json_text import parse_json
 
 _POINTS = re.compile(r"·|\.\s|\{|case'?\s|next\b|focus\b")
-"""Begins a block of tactics that itself only points to a goal."""
+"""Begins a block of tactics that only focuses a goal."""
 
 
 @attrs.frozen
@@ -60,8 +60,8 @@ class ProgressExample:
         """Read a line's JSON object.
 
         Raises:
-            TypeError: If it is none, saying why.
-            ValueError: For a number of steps that is none.
+            TypeError: If it is malformed.
+            ValueError: For an invalid number of steps.
         """
         for key in ("goal", "tactic"):
             if not isinstance(row.get(key), str):
@@ -82,7 +82,7 @@ class ProgressExample:
 
 
 def progress_text(goal: str, prefix: str, tactic: str) -> str:
-    r"""Join the three parts as the model reads them.
+    r"""Join the three parts into the model's input.
 
     >>> progress_text("⊢ n + 0 = n", "intro n", "rfl")
     'Goal:\n⊢ n + 0 = n\n\nPrefix:\nintro n\n\nCandidate tactic:\nrfl'
@@ -93,9 +93,9 @@ def progress_text(goal: str, prefix: str, tactic: str) -> str:
 def examples_of(theorem: Theorem) -> Iterator[ProgressExample]:
     """Yield one example for every step of a finished proof; none for a proof with ``sorry``.
 
-    Steps are what a search would take, see :func:`steps_of`, in the form in which it would: one
-    that is written over several lines is put on one, without what is proved inside. Steps whose
-    goal is not known, as in a proof that was recorded as text, only count.
+    Steps are those of a search, see :func:`steps_of`, in its form: a multi-line step becomes one
+    line, without inner proofs. Steps with unknown goals, as in a proof recorded as text, only
+    count.
     """
     if any(contains_sorry(traced.tactic) for traced in theorem.traced_tactics):
         return
@@ -103,7 +103,7 @@ def examples_of(theorem: Theorem) -> Iterator[ProgressExample]:
     written = [remove_marks(traced.tactic).strip() for traced in steps]
     tactics = [one_line(tactic) or tactic for tactic in written]  # as a search would write it
     for index, (tactic, traced) in enumerate(zip(tactics, steps, strict=True)):
-        if traced.state_before in {"", NO_GOALS}:  # a recorded proof may come without its goals
+        if traced.state_before in {"", NO_GOALS}:  # a recorded proof may have no goals
             continue
         yield ProgressExample(
             goal=remove_marks(traced.state_before),
@@ -115,18 +115,18 @@ def examples_of(theorem: Theorem) -> Iterator[ProgressExample]:
 
 
 def steps_of(tactics: Sequence[TracedTactic]) -> list[TracedTactic]:
-    """Leave out what a search would not take as a step of its own.
+    """Keep the tactics that a search would take as steps.
 
-    A tracer notes tactics within tactics, and each piece of work would count twice. A block that
-    only points to a goal (``· exact h``, ``case zero => simp``) gives way to the tactics in it; the
-    parts of any other line (``simp <;> omega``) give way to the line. Of a tactic over several
-    lines (``induction n with …``) it and those in it are steps.
+    Traces contain tactics within tactics, which would count twice. A block that only focuses a goal
+    (``· exact h``, ``case zero => simp``) is replaced by its tactics; the parts of any other line
+    (``simp <;> omega``) are dropped. A multi-line tactic (``induction n with …``) and its inner
+    tactics are all steps.
 
     Args:
-        tactics: A proof as it was traced; where the tracer did not say the places, all are steps.
+        tactics: A traced proof; without positions, all are steps.
     """
     kept: list[TracedTactic] = []
-    line: TracedTactic | None = None  # a kept tactic of one line, whose parts are no steps
+    line: TracedTactic | None = None  # a kept one-line tactic, whose parts are not steps
     for tactic in sorted(tactics, key=_place):
         if line is not None and _contains(line, tactic):
             continue
@@ -138,7 +138,7 @@ def steps_of(tactics: Sequence[TracedTactic]) -> list[TracedTactic]:
 
 
 def _place(tactic: TracedTactic) -> tuple[int, int, int, int]:
-    """Order by place, what contains before what it contains; as given where no place is known."""
+    """Order by position, outer before inner; in the given order without positions."""
     if tactic.start is None or tactic.end is None:
         return (0, 0, 0, 0)
     return (*tactic.start, -tactic.end[0], -tactic.end[1])
@@ -193,20 +193,20 @@ def write_examples(
     Args:
         path: The file to write.
         examples: The examples.
-        source: Where they come from, for the error.
+        source: Their origin, for the error.
 
     Returns:
         The number of examples.
 
     Raises:
-        EmptyDatasetError: If there is none; the file is then as it was.
+        EmptyDatasetError: If there is none; the file is then unchanged.
     """
     count = 0
     with atomic_writer(path) as stream:
         for example in examples:
             stream.write(orjson.dumps(example.to_dict(), option=orjson.OPT_APPEND_NEWLINE))
             count += 1
-        if count == 0:  # raised in here, so that an earlier dataset is not replaced by nothing
+        if count == 0:  # raised here, so that an earlier dataset is not replaced
             raise EmptyDatasetError(
                 "no theorem of the training split has a finished proof with tactics", path=source
             )

@@ -9,10 +9,10 @@ from lean_dojo_v2.prover.base import BaseProver
 from lean_dojo_v2.prover.suggestion import Suggestion
 
 CLOSERS = ("rfl", "simp_all", "omega", "decide", "grind")
-"""Tactics that close a goal or do little, from the cheapest on."""
+"""Tactics that close a goal or do little, cheapest first."""
 
 OPENERS = ("intros", "constructor", "ext", "exfalso")
-"""Tactics that make simpler goals out of one."""
+"""Tactics that simplify or split a goal."""
 
 TACTICS = (
     *CLOSERS,
@@ -20,20 +20,20 @@ TACTICS = (
     *OPENERS,
     *(f"{opener} <;> {closer}" for opener in OPENERS[:2] for closer in CLOSERS),
 )
-"""What is tried at every state, in this order."""
+"""The tactics tried at every state, in order."""
 
 SUGGESTIONS = tuple(Suggestion(text, -0.7 * (rank + 1)) for rank, text in enumerate(TACTICS))
-"""The same with log-probabilities, which only rank: each next tactic is half as probable."""
+"""The same with log-probabilities for ranking: each next tactic is half as probable."""
 
 CLOSING = SUGGESTIONS[: len(CLOSERS)]
-"""What stands beside a model: it makes simpler goals itself, and automation closes them."""
+"""The tactics added to a model's, which close the goals that it simplifies."""
 
 
 class AutomationProver(BaseProver):
     """Proves with ``rfl``, ``simp_all``, ``omega``, ``decide``, ``grind`` and short combinations.
 
-    It needs no model and draws nothing at random. Its proofs go through the same search and the
-    same full verification as a model's, so that numbers compare.
+    It needs no model and is deterministic. Its proofs pass the same search and full verification as
+    a model's, so that results are comparable.
 
     Args:
         config: Limits of the search.

@@ -1,4 +1,4 @@
-"""Common code of all provers: a generator, the search around it, progress guidance."""
+"""Base class of provers: a generator, the search around it, progress guidance."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from lean_dojo_v2.prover.suggestion import (
 )
 
 AnyProver: TypeAlias = Prover[Problem, Server, SearchResult]
-"""What agents and commands prove with: any registered prover."""
+"""Any registered prover."""
 
 PROGRESS_VARIABLE = "LEANPROGRESS_MODEL"
-"""Names the folder of a model of the ``progress`` trainer, which then guides the search."""
+"""Environment variable with the folder of a ``progress`` model that guides the search."""
 
 
 class BaseProver(ABC):
@@ -41,7 +41,7 @@ class BaseProver(ABC):
         config: Limits of the search; the documented defaults if not given.
 
     Raises:
-        UsageError: If ``config`` asks for vLLM, which no prover starts itself.
+        UsageError: If ``config`` sets ``use_vllm``; no prover starts vLLM.
     """
 
     def __init__(self, config: ProverConfig | None = None) -> None:
@@ -81,17 +81,17 @@ class BaseProver(ABC):
     ) -> Sequence[str | GeneratorError]:
         """Sample a complete proof of each theorem, unchecked.
 
-        This one knows no sampling: it writes each proof by :meth:`generate_whole_proof`.
+        By default each proof comes from :meth:`generate_whole_proof`, without sampling.
 
         Args:
             theorems: As :meth:`generate_whole_proof` takes them.
             seeds: A seed for each; its proof does not depend on the others.
 
         Returns:
-            The proofs; an error stands for one that the model did not write while others came.
+            The proofs; an error in place of one that failed while others succeeded.
 
         Raises:
-            GeneratorError: If the model answers nothing.
+            GeneratorError: If all of them fail.
         """
         assert len(seeds) == len(theorems)
         return answered(self.generate_whole_proof, theorems)
@@ -104,7 +104,7 @@ class BaseProver(ABC):
             goal_id: Position of the goal in ``state.goals``.
 
         Returns:
-            The most probable of the sampled tactics; ``None`` if the model gave none.
+            The most probable of the sampled tactics; ``None`` if there is none.
         """
         count = self.settings.num_sampled_tactics
         goals = [str(state.goals[goal_id])]
@@ -113,7 +113,7 @@ class BaseProver(ABC):
         return max(suggestions, key=lambda s: s.logprob).tactic if suggestions else None
 
     def guidance(self, state: GoalState) -> list[float]:
-        """Give each goal of a state a priority; goals that know less come first."""
+        """Return a priority for each goal of a state; goals with fewer hypotheses come first."""
         return [1.0 / (len(goal.variables) + 1) for goal in state.goals]
 
     def search(
@@ -123,11 +123,11 @@ class BaseProver(ABC):
         theorem: Theorem | SourceTheorem | None = None,
         verbose: bool = False,
     ) -> tuple[SearchResult, list[str] | None]:
-        """Search for a proof, and have Lean check it as a whole.
+        """Search for a proof, and have Lean verify it in full.
 
         Args:
             server: The engine to work with.
-            goal: A goal as an expression, if there is no theorem.
+            goal: A goal as an expression, instead of a theorem.
             theorem: A traced theorem (its file is read from the server's ``project_path``), or a
                 theorem with its file's text.
             verbose: Print every expanded state to standard error.
@@ -156,10 +156,10 @@ class BaseProver(ABC):
         yield from search.results(problems, servers, print_batch if verbose else None)
 
     def progress(self) -> ProgressEstimator | None:
-        """Return the model that ``LEANPROGRESS_MODEL`` names.
+        """Load the model named by ``LEANPROGRESS_MODEL``.
 
         Returns:
-            ``None`` if it names none, or if its predictions weigh nothing.
+            ``None`` if it is not set, or if the weight of its predictions is 0.
 
         Raises:
             CheckpointError: If there is no such model.
@@ -187,7 +187,7 @@ class BaseProver(ABC):
 def answered(
     write: Callable[[Theorem | str], str], theorems: Sequence[Theorem | str], workers: int = 1
 ) -> list[str | GeneratorError]:
-    """Have proofs written, so many at a time; raise an error only if all end in one."""
+    """Sample proofs, a number at a time; raise an error only if all fail."""
 
     def attempt(theorem: Theorem | str) -> str | GeneratorError:
         try:

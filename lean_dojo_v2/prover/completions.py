@@ -1,4 +1,4 @@
-"""The texts of models: the prompt for a complete proof, and the reading of completions."""
+"""Texts of models: the prompt for a complete proof, and the parsing of completions."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def statement_of(theorem: Theorem | str) -> str:
 
 
 def with_context(before: str, statement: str) -> str:
-    r"""Return what a model reads of a theorem of a set: what comes before it but imports, and it.
+    r"""Return a statement with the text before it, without imports, for a prompt.
 
     >>> with_context("import Mathlib\nopen Nat\n\n", "theorem t : 1 = 1 :=")
     'open Nat\n\ntheorem t : 1 = 1 :='
@@ -78,7 +78,7 @@ def name_of(theorem: Theorem | str) -> str | None:
 
 
 def answer_of(text: str) -> str:
-    r"""Return what a completion says after its thoughts; nothing where it only thinks.
+    r"""Return a completion's text after its thoughts; empty if there are only thoughts.
 
     >>> answer_of("<think>\ntry `rfl`\n</think>\n\nsimp"), answer_of("hm, rfl\n</think>\nsimp")
     ('simp', 'simp')
@@ -91,8 +91,8 @@ def answer_of(text: str) -> str:
 def unfenced(text: str, full_name: str | None = None) -> str:
     r"""Return the code of a completion, moved to the left margin.
 
-    That is the last code fence that states the theorem; else the last one that states any; else the
-    last one; else all that it says.
+    That is the last code fence with the theorem; else the last with any theorem; else the last one;
+    else the whole text.
 
     >>> unfenced("Sure!\n```lean\nintro n\nrfl\n```")
     'intro n\nrfl'
@@ -111,7 +111,7 @@ def unfenced(text: str, full_name: str | None = None) -> str:
 def first_tactic(text: str) -> str:
     r"""Return the first tactic of a completion, as one line if there is such a line.
 
-    What stands around it is left away: the theorem, ``:= by``, a number, quotes, comments.
+    Surrounding text is dropped: the theorem, ``:= by``, a number, quotes, comments.
 
     >>> first_tactic("```lean\nexact by simp\n```"), first_tactic("1. `simp`")
     ('exact by simp', 'simp')
@@ -128,7 +128,7 @@ def first_tactic(text: str) -> str:
 
 
 def proof_of(text: str, full_name: str) -> str:
-    r"""Return the tactic block of a completion: what follows ``:= by``.
+    r"""Return the tactic block of a completion, the text after ``:= by``.
 
     The completion may repeat the theorem, under its own name, and state lemmas before it; these
     become ``have``s. A proof that is a term becomes ``exact``.
@@ -175,7 +175,7 @@ def _proof_after(code: str, found: re.Match[str]) -> str | None:
 
 
 def _declaration(code: str, found: re.Match[str]) -> str:
-    """Return a declaration from its keyword on; it ends where a line begins at its column."""
+    """Return a declaration from its keyword to the next line that begins at its column."""
     column = len(found["indent"])
     first, *others = code[found.start("keyword") :].split("\n")
     rest = takewhile(lambda line: not line.strip() or _column(line) > column, others)
@@ -183,7 +183,7 @@ def _declaration(code: str, found: re.Match[str]) -> str:
 
 
 def _tactics(text: str) -> str:
-    """Take ``:=`` and ``by`` off a proof; a term becomes ``exact``."""
+    """Strip ``:=`` and ``by`` from a proof; a term becomes ``exact``."""
     start = _PROOF.match(text.lstrip("\n"))
     assert start is not None  # everything in it is optional
     body = text.lstrip("\n")[start.end() :]
@@ -199,7 +199,7 @@ def _tactics(text: str) -> str:
 
 
 def _as_have(code: str, found: re.Match[str]) -> str:
-    """Return a lemma as a ``have``; nothing for what cannot be one."""
+    """Return a lemma as a ``have``; empty if impossible."""
     if found["keyword"] == "example" or _proof_after(code, found) is None:
         return ""
     text = _declaration(code, found)
@@ -207,14 +207,14 @@ def _as_have(code: str, found: re.Match[str]) -> str:
 
 
 def _unnumbered(code: str) -> str:
-    """Take the number or the bullet of a list off the first line."""
+    """Strip a list's number or bullet from the first line."""
     lines = code.lstrip().split("\n")
     match = _NUMBERED.match(lines[0])
     return code if match is None else "\n".join([lines[0][match.end() :], *lines[1:]])
 
 
 def _quoted(code: str) -> str:
-    """Return what stands in back quotes, if it is all of a text, or the only code in its prose."""
+    """Return the text in back quotes, if it is the whole text or the only code in prose."""
     quoted = re.findall(r"`+([^`\n]+)`+", code)
     around = re.sub(r"`+[^`\n]+`+", "", code).strip()
     is_prose = not around or around[0].isupper() or around.endswith(":")
@@ -226,7 +226,7 @@ def _column(line: str) -> int:
 
 
 def _on_one_line(tactic: str) -> str:
-    """Return a tactic as one line: with the proof inside it where that is a list of lines."""
+    """Return a tactic as one line: joining an inner proof of several lines."""
     first, *rest = tactic.split("\n")
     if rest and first.endswith(" by") and len({_column(line) for line in rest}) == 1:
         inner = "; ".join(line.strip() for line in rest)

@@ -27,23 +27,23 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 DEFAULT_MODEL = "deepseek-ai/DeepSeek-Prover-V2-671B:novita"
 HUGGING_FACE = "https://router.huggingface.co/v1"
-"""Where the default model is served, for whoever has a token of Hugging Face alone."""
+"""Endpoint of the default model, used with only a Hugging Face token."""
 _CRASHED = 500
-"""What some servers answer where a chat template raises an error."""
+"""Status code of some servers if a chat template raises an error."""
 _REFUSALS = frozenset({400, 422, _CRASHED})
 
 
 class EndpointError(GeneratorError):
-    """The endpoint did not answer, or not with a completion."""
+    """The endpoint did not answer with a completion."""
 
 
 @attrs.frozen
 class Completion:
-    """What an endpoint wrote.
+    """A completion of an endpoint.
 
     Attributes:
         text: The text.
-        tokens: Its tokens with their log-probabilities; ``None`` if the endpoint does not tell.
+        tokens: Its tokens with their log-probabilities; ``None`` if not returned.
     """
 
     text: str
@@ -67,19 +67,19 @@ class ExternalGenerator:
     """Samples tactics from an OpenAI-compatible endpoint.
 
     The address and the key come from ``OPENAI_BASE_URL`` and ``OPENAI_API_KEY``; with ``HF_TOKEN``
-    alone, the endpoint is Hugging Face's. Requests that fail for a passing reason (no connection, a
-    time-out, status 408, 409, 429 or 5xx) are repeated with growing pauses. An endpoint that
-    refuses ``logprobs``, ``n`` or a system message (as the chat templates of some models do), and
-    answers without, is asked without from then on; the system's text then begins the user's turn.
+    alone, the endpoint is Hugging Face's. Requests that fail temporarily (no connection, a
+    time-out, status 408, 409, 429 or 5xx) are repeated with growing pauses. If an endpoint refuses
+    ``logprobs``, ``n`` or a system message (as the chat templates of some models do), but answers
+    without, they are omitted from then on; the system's text then begins the user's turn.
 
     Attributes:
         model_name: Name of the model at the endpoint.
         formatter: Name of the dataset formatter that makes the prompt.
         temperature: Sampling temperature.
-        max_tokens: Tokens of one tactic at most.
+        max_tokens: Maximum number of tokens per tactic.
         timeout: Seconds that one request may take.
         max_retries: How often a failed request is repeated.
-        workers: Requests at a time.
+        workers: Concurrent requests.
     """
 
     model_name: str = DEFAULT_MODEL
@@ -104,13 +104,12 @@ class ExternalGenerator:
     ) -> list[list[Suggestion]]:
         """Sample tactics for every goal, with parallel requests.
 
-        The endpoint's token log-probabilities are used where it gives them; where it does not,
-        a tactic's share among the samples estimates its probability. A goal that gets no answer
-        while others do, for example one that is too long for the model, gets no tactics; that is
-        logged.
+        The endpoint's token log-probabilities are used if available; otherwise a tactic's share
+        among the samples estimates its probability. A goal without an answer, for example one that
+        is too long for the model, gets no tactics, which is logged, unless all goals fail.
 
         Raises:
-            EndpointError: If the endpoint fails for good at every goal.
+            EndpointError: If the endpoint fails for every goal.
             UsageError: If there is no key.
         """
         given = premises or [()] * len(goals)
@@ -138,10 +137,10 @@ class ExternalGenerator:
     def complete(
         self, messages: Sequence[Message], count: int, *, max_tokens: int | None = None
     ) -> list[Completion]:
-        """Ask for completions, in one request if the endpoint gives several at once.
+        """Request completions, in one request if the endpoint supports ``n``.
 
         Raises:
-            EndpointError: If the endpoint fails for good.
+            EndpointError: If the endpoint keeps failing.
             UsageError: If there is no key.
         """
         found: list[Completion] = []
@@ -163,7 +162,7 @@ class ExternalGenerator:
             if refused is not None and refused.status_code == _CRASHED:
                 if system:
                     continue
-                client = client.with_options(max_retries=0)  # there was time for it to pass
+                client = client.with_options(max_retries=0)  # it was retried already
             options: dict[str, Any] = {"logprobs": True} if logprobs else {}
             if many:
                 options["n"] = count
@@ -183,7 +182,7 @@ class ExternalGenerator:
                 continue
             except (openai.OpenAIError, ValueError) as error:  # ValueError: what came was not JSON
                 raise self._failure(error) from error
-            # Only an answer tells what the endpoint refuses: it may have been the prompt's length.
+            # Only a success shows what the endpoint refused; it may have been the prompt's length.
             self._wants_logprobs &= logprobs
             self._wants_many &= many
             self._note_system(system)
@@ -192,10 +191,9 @@ class ExternalGenerator:
         raise self._failure(refused) from refused
 
     def _ways(self, count: int) -> list[tuple[bool, bool, bool]]:
-        """Give the ways to ask, one after the other until one is taken.
+        """Return the variants of a request to try until one is accepted.
 
-        That is with ``logprobs``, with ``n``, and with a system message or with its text in the
-        user's turn.
+        They differ in ``logprobs``, ``n``, and a system message or its text in the user's turn.
         """
         logprobs, many = self._wants_logprobs, self._wants_many
         ways = dict.fromkeys([(logprobs, many), (False, many), (False, many and count == 1)])
@@ -272,7 +270,7 @@ class ExternalProver(BaseProver):
 
 
 def _without_system(messages: Sequence[Message]) -> list[Message]:
-    """Let the system's text begin the user's turn, as where such a model is trained."""
+    """Put the system's text at the start of the user's turn, as in training of such models."""
     first, *others = messages
     if first["role"] != "system" or not others:
         return list(messages)
@@ -281,7 +279,7 @@ def _without_system(messages: Sequence[Message]) -> list[Message]:
 
 
 def _completions(answer: Any) -> list[Completion]:
-    """Read an answer; what is not there counts as nothing said."""
+    """Read an answer; missing parts count as empty."""
     found = []
     for choice in getattr(answer, "choices", None) or ():
         message = getattr(choice, "message", None)

@@ -1,4 +1,4 @@
-"""Questions answered on an engine: plain data in, plain data out, so that any pool may run them."""
+"""Requests judged on an engine, with plain data in and out, so that any pool can run them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Answer = dict[str, Any]
 
 @attrs.frozen
 class StatedGoal:
-    """A goal that a client states, to begin a proof with.
+    """A goal stated by a client.
 
     Attributes:
         text: An expression, or a state as Lean prints it.
@@ -60,10 +60,10 @@ class StatedGoal:
 def judge_tactic(
     server: Server, start: Opens, tactics: list[str], tactic: str | None, timeout: float
 ) -> Answer:
-    """Judge one tactic at the state that ``tactics`` lead to.
+    """Judge one tactic at the state reached by ``tactics``.
 
     Raises:
-        RequestError: The start cannot be opened, or the tactics do not lead anywhere.
+        RequestError: The start cannot be opened, or a tactic fails.
         EngineLostError: The engine was lost, by the tactic or otherwise.
     """
     state = reach_state(server, start, tactics)
@@ -77,15 +77,17 @@ def judge_tactic(
 def judge_tactics(
     server: Server, start: Opens, tactics: list[str], candidates: list[str], timeout: float
 ) -> list[Answer]:
-    """Judge several tactics, each at the state that ``tactics`` lead to.
+    """Judge several tactics, each at the state reached by ``tactics``.
 
     Raises:
-        RequestError: The start cannot be opened, or the tactics do not lead anywhere.
+        RequestError: The start cannot be opened, or a tactic fails.
         EngineLostError: The engine was lost before the tactics.
     """
     answers = []
     for candidate in candidates:
-        state = reach_state(server, start, tactics)  # the one before may have cost the engine
+        state = reach_state(
+            server, start, tactics
+        )  # the previous tactic may have killed the engine
         outcome = check_tactic(server, state, candidate, own_names=start.own_names, timeout=timeout)
         answers.append(tactic_data(outcome))
     return answers
@@ -118,13 +120,13 @@ def tactic_data(outcome: TacticOutcome) -> Answer:
 
 
 def judge_proof(server: Server, problem: Problem, proof: str, timeout: float) -> Answer:
-    """Judge a whole proof, which may come as models write it (:func:`.completions.proof_of`).
+    """Judge a whole proof, which may have a model's form (:func:`.completions.proof_of`).
 
     Raises:
         RequestError: There is no such problem.
-        EngineLostError: The engine died over it, or the time was up.
+        EngineLostError: The engine died or the time was up.
     """
-    reach_state(server, problem, ())  # what cannot be opened is the asker's mistake
+    reach_state(server, problem, ())  # a problem that cannot be opened is the client's mistake
     return proof_data(problem.check(server, proof_of(proof, problem.name), timeout=timeout))
 
 
@@ -133,7 +135,7 @@ def judge_file(server: Server, text: str, reference: str | None, timeout: float)
 
     Raises:
         RequestError: It cannot be opened: its header does not parse, or a module is missing.
-        EngineLostError: The engine died over it, or the time was up.
+        EngineLostError: The engine died or the time was up.
     """
     found = check_file(server, text, reference=reference, timeout=timeout)
     nothing = "" if found.theorems else "the file states no theorem, so it proves nothing"

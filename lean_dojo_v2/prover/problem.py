@@ -1,4 +1,4 @@
-"""What a search can prove: a theorem in its file, or a bare goal."""
+"""Problems of a search: a theorem in its file, or a bare goal."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class Problem(Opens, Protocol):
 
     @property
     def place(self) -> Place | None:
-        """Where it stands; ``None`` for a bare goal."""
+        """Its place; ``None`` for a bare goal."""
 
     def check(self, server: Server, proof: str, *, timeout: float = PROOF_TIMEOUT) -> ProofOutcome:
-        """Have Lean check a finished proof as a whole.
+        """Have Lean verify a finished proof in full.
 
         Args:
             server: The engine.
@@ -44,7 +44,7 @@ class TheoremProblem:
 
     Attributes:
         source: The theorem and its file.
-        shown: What a model that writes whole proofs reads; ``None``: its statement alone.
+        shown: Prompt text for whole proofs; ``None``: the statement.
     """
 
     source: SourceTheorem
@@ -80,7 +80,7 @@ class GoalProblem:
 
     Attributes:
         expression: The target, for example ``"∀ n : Nat, n + 0 = n"``.
-        name: How it is called in results.
+        name: Its name in results.
     """
 
     expression: str
@@ -89,7 +89,7 @@ class GoalProblem:
     own_names: tuple[str, ...] = ()
 
     def open(self, server: Server) -> GoalState:
-        """Open the goal; a ``RequestError`` says that it is no proposition that Lean can read."""
+        """Open the goal; raises ``RequestError`` if Lean cannot read it as a proposition."""
         return open_expression(server, self.expression)[0]
 
     def check(self, server: Server, proof: str, *, timeout: float = PROOF_TIMEOUT) -> ProofOutcome:

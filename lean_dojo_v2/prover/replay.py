@@ -1,4 +1,4 @@
-"""Reach the state that tactics lead to on any engine, since states die with their engine."""
+"""Reach states by replaying tactics, since states die with their engine."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from lean_dojo_v2.lean.verify.proofs import PROOF_TIMEOUT
 from lean_dojo_v2.lean.verify.tactics import check_tactic
 
 KEPT_STATES = 128
-"""States that an engine holds for the next question about them; others are replayed."""
+"""Number of states kept alive per engine; others are replayed."""
 
 
 class Opens(Protocol):
-    """What a proof can begin with; equal ones open equal states."""
+    """The start of a proof; equal ones open equal states."""
 
     @property
     def own_names(self) -> tuple[str, ...]:
@@ -30,7 +30,7 @@ class Opens(Protocol):
         """Open it, without itself in scope.
 
         Raises:
-            LeanError: If Lean cannot: its file, or what is to be proved, does not elaborate.
+            LeanError: If its file or statement does not elaborate.
             EngineLostError: If the engine died or the time was up.
         """
 
@@ -43,11 +43,11 @@ def replay(
     heartbeats: int | None = None,
     timeout: float = PROOF_TIMEOUT,
 ) -> GoalState:
-    """Open a problem and run tactics from it; a state that the engine still holds is used again.
+    """Open a problem and run tactics from it, reusing states that the engine still holds.
 
     Args:
         server: The engine.
-        start: Where the tactics begin.
+        start: The start.
         tactics: The tactics: hostile input.
         heartbeats: Lean's heartbeats for each, as for :func:`check_tactic`.
         timeout: Seconds that Lean may take for each.
@@ -57,7 +57,7 @@ def replay(
         EngineLostError: The engine was lost; another one may succeed.
         LeanError: The problem cannot be opened.
     """
-    with _lock:  # each engine has its own thread; the dictionary of all engines is shared
+    with _lock:  # each engine has its own thread, but the dictionary is shared
         kept = _kept.setdefault(server, Kept(KEPT_STATES))
     played = tuple(tactics)
     done, state = _furthest(server, kept, start, played)
@@ -84,7 +84,7 @@ def replay(
 
 
 def raise_if_lost(outcome: TacticOutcome) -> None:
-    """Raise an ``EngineDiedError`` where the engine died, so that a pool asks another one."""
+    """Raise an ``EngineDiedError`` if the engine died, so that a pool uses another one."""
     if outcome.engine_died:
         raise EngineDiedError(outcome.detail)
 
@@ -96,7 +96,7 @@ _lock = threading.Lock()
 def _furthest(
     server: Server, kept: Kept[GoalState], start: Opens, played: tuple[str, ...]
 ) -> tuple[int, GoalState | None]:
-    """Find the last state on the way that the engine holds, and how many tactics lead to it."""
+    """Return the last state on the way that the engine holds, and the number of tactics to it."""
     for done in range(len(played), -1, -1):
         state = kept.known((start, played[:done]))
         if state is not None and server.holds(state):

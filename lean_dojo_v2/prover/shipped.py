@@ -1,4 +1,4 @@
-"""The shipped model with the package; it proves when no model is named."""
+"""The shipped model, the default prover."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from importlib.util import find_spec
 from pathlib import Path
 
 SHIPPED = "shipped"
-"""Its name, wherever a model is named."""
+"""Its name as a model."""
 
 _PACKAGE, _FOLDER, _WEIGHTS = "lean_dojo_plugins", "base_model", "model.safetensors"
 
 
 def shipped_model() -> Path | None:
     """Return the folder of the model that ``make base-model`` puts into the package, if any."""
-    package = find_spec(_PACKAGE)  # by name: this room imports nothing of that one
+    package = find_spec(_PACKAGE)  # by name: this layer must not import that one
     places = None if package is None else package.submodule_search_locations
     for place in places or ():
         folder = Path(place) / _FOLDER

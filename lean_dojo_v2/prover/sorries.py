@@ -1,4 +1,4 @@
-"""The ``sorry``s of a file as problems: each is proved at its place, and the file filled in."""
+"""The ``sorry``s of a file as problems, proved in place and filled in."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from lean_dojo_v2.prover.problem import Problem, TheoremProblem
 from lean_dojo_v2.prover.suggestion import Place
 
 FILE_TIMEOUT = 300.0
-"""Seconds that Lean may take for a whole file."""
+"""Time limit for a whole file, in seconds."""
 
 _PROVED = frozenset({"theorem", "lemma", "example"})
 _DECLARES = _PROVED | {"def", "abbrev", "instance", "opaque", "structure", "class", "mutual"}
 _NAMELESS = frozenset({"command", "instance", "mutual"})
-"""No name of its own needs to follow these."""
+"""Keywords that need no name."""
 _TERM_FOLLOWS = frozenset({":=", "from", "exact", "(", ",", "⟨", "<|", "$"})
 _EITHER_FOLLOWS = frozenset({"=>", "then", "else"})
 _PRIVATE = re.compile(r"_private\..*?\.\d+\.")
@@ -32,15 +32,15 @@ _PRIVATE = re.compile(r"_private\..*?\.\d+\.")
 
 @attrs.frozen
 class UnprovedDeclaration:
-    """A declaration of a file with ``sorry``s in it, which are told apart by their number, from 0.
+    """A declaration of a file with ``sorry``s, numbered from 0.
 
     Attributes:
-        source: The declaration in its file; there an ``example`` has a name.
-        written: Its text as the file has it.
+        source: The declaration in its file; with a name for an ``example``.
+        written: Its text in the file.
         start: Index of that text in the file.
         sorries: Range of each ``sorry``, as indices into that text.
-        example: Name that stands for ``example``, and its place in the text; ``None`` for others.
-        trouble: Why nothing in it can be proved; empty if something can.
+        example: Generated name of an ``example``, and its place in the text; ``None`` for others.
+        trouble: Why nothing in it can be proved; empty otherwise.
     """
 
     source: SourceTheorem
@@ -66,7 +66,7 @@ class UnprovedDeclaration:
     def filled(self, proofs: Mapping[int, str], *, as_terms: bool = False) -> str:
         """Return its text with some of its ``sorry``s replaced by tactic blocks.
 
-        With ``as_terms``, a ``sorry`` that may be a tactic or a term is a term.
+        With ``as_terms``, an ambiguous ``sorry`` is a term, not a tactic.
         """
         text = self.written
         for number in sorted(proofs, reverse=True):
@@ -78,13 +78,13 @@ class UnprovedDeclaration:
     def check(
         self, server: Server, proofs: Mapping[int, str], timeout: float = PROOF_TIMEOUT
     ) -> tuple[ProofOutcome, str]:
-        """Have Lean check it with proofs for some or all of its ``sorry``s.
+        """Check it with proofs for some or all of its ``sorry``s.
 
-        With proofs for all of them this is full verification of a proof. With fewer, Lean must find
-        no error, and no other ``sorry`` than those that are left.
+        With proofs for all of them this is full verification. With fewer, Lean must report no error
+        and only the remaining ``sorry``s.
 
         Returns:
-            The outcome, and the text that was checked last.
+            The outcome, and the checked text.
         """
         for as_terms in (False, True):
             text = self.filled(proofs, as_terms=as_terms)
@@ -118,11 +118,11 @@ class Sorry:
     """One ``sorry`` of a file.
 
     Attributes:
-        declaration: Where it stands.
-        number: Which of the declaration's it is.
+        declaration: Its declaration.
+        number: Its number in the declaration.
         line: Its line in the file, from 1.
         column: Its column, from 1.
-        goal: What is to be proved there, as Lean prints it.
+        goal: Its goal, as Lean prints it.
     """
 
     declaration: UnprovedDeclaration
@@ -132,19 +132,19 @@ class Sorry:
     goal: str
 
     def problem(self) -> Problem:
-        """Return what a prover works on: the theorem, or the ``sorry`` inside of its proof."""
+        """Return the problem for a prover: the theorem, or the ``sorry`` inside its proof."""
         whole = self.declaration.is_whole
         return TheoremProblem(self.declaration.source) if whole else self
 
     @property
     def name(self) -> str:
-        """The declaration's name, with the place where that does not say which."""
+        """The declaration's name, with the position if ambiguous."""
         name = self.declaration.name
         return name if len(self.declaration.sorries) == 1 else f"{name}:{self.line}:{self.column}"
 
     @property
     def place(self) -> Place:
-        """Where its declaration stands."""
+        """The place of its declaration."""
         return Place(self.declaration.source.file_path, self.declaration.source.start)
 
     @property
@@ -153,7 +153,7 @@ class Sorry:
         return self.declaration.source.own_names
 
     def open(self, server: Server) -> GoalState:
-        """Open its goal; a ``LeanError`` may also say that Lean does not find it any more."""
+        """Open its goal; raises ``LeanError`` also if Lean no longer finds it."""
         declaration = self.declaration
         start, _ = declaration.sorries[self.number]
         text = declaration.source.text[: declaration.start] + declaration.written
@@ -166,7 +166,7 @@ class Sorry:
         raise LeanError(f"{self.name}: Lean finds no sorry at its place")
 
     def check(self, server: Server, proof: str, *, timeout: float = PROOF_TIMEOUT) -> ProofOutcome:
-        """Have Lean check the declaration with this proof in place; its other ``sorry``s stay."""
+        """Check the declaration with this proof in place; other ``sorry``s are kept."""
         refused = judge_text(server, proof, self.own_names, lambda: self.open(server), timeout)
         if refused is not None:
             return refused
@@ -179,7 +179,7 @@ def find_sorries(server: Server, text: str, file_path: str) -> tuple[list[Sorry]
     Args:
         server: An engine; with the file's project as ``project_path`` if it imports from it.
         text: The file.
-        file_path: How messages call it.
+        file_path: Its name in messages.
 
     Returns:
         The ``sorry``s in their order, and the errors that Lean reports of the file.
@@ -251,7 +251,7 @@ def _declaration(text: str, unit: CompilationUnit, file_path: str) -> UnprovedDe
 
 
 def _head(text: str) -> tuple[Token | None, str]:
-    """Return the keyword of a declaration, and the name behind it."""
+    """Return the keyword and the name of a declaration."""
     depth = 0
     words: Iterator[Token] = code_tokens(text)
     for token in words:
@@ -267,7 +267,7 @@ def _position(text: str, index: int) -> tuple[int, int]:
 
 
 def _in_place(text: str, start: int, proof: str, as_term: bool) -> str:
-    """Write a block of tactics where a ``sorry`` starts: as tactics, or as a term."""
+    """Format a block of tactics in place of a ``sorry``, as tactics or as a term."""
     column = start - (text.rfind("\n", 0, start) + 1)
     before: Sequence[Token] = list(code_tokens(text, 0, start))
     last = before[-1] if before else Token("symbol", 0, 0, "")

@@ -1,4 +1,4 @@
-"""What a proof search needs of models: tactics with log-probabilities, premises, progress."""
+"""Interfaces between proof search and models: tactics, premises, progress."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ class GeneratorError(LeanDojoError):
 
 @attrs.define
 class Patience:
-    """Tells occasional failures of a generator from a generator that does not work.
+    """Distinguishes occasional failures of a generator from a broken one.
 
     Attributes:
-        failures: Failures since the last answer. One that fails at first will never work, so it
-            starts one short of the limit.
+        failures: Failures since the last answer. It starts one short of the limit, since a
+            generator that fails at first will never work.
     """
 
     failures: int = 2
 
     def answered(self) -> None:
-        """Note an answer."""
+        """Record an answer."""
         self.failures = 0
 
     def failed(self, error: GeneratorError) -> None:
-        """Note a failure; raise it where it is the third in a row, or the very first request."""
+        """Record a failure; raise it if it is the third in a row, or on the first request."""
         self.failures += 1
         if self.failures >= 3:
             raise error
@@ -39,7 +39,7 @@ class Patience:
 
 @attrs.frozen
 class Place:
-    """Where something is proved, which decides the premises it may use.
+    """The place of a theorem, which determines its accessible premises.
 
     Attributes:
         file_path: The file, relative to its repository.
@@ -68,9 +68,8 @@ class Suggestion:
 class TacticGenerator(Protocol):
     """Proposes next tactics for many goals at once.
 
-    One that draws them at random takes ``seeds: Sequence[int] = ()`` as well, a seed for each goal,
-    and gives the same tactics for the same goal and seed whatever else is in the batch. One whose
-    ``generate`` has no such parameter is asked without.
+    A random generator also takes ``seeds: Sequence[int] = ()``, a seed for each goal, and returns
+    the same tactics for the same goal and seed whatever the batch. The parameter is optional.
     """
 
     def generate(
@@ -87,7 +86,7 @@ class TacticGenerator(Protocol):
             For each goal its suggestions, in any order; possibly none.
 
         Raises:
-            GeneratorError: If it has no answer to this batch; the search goes on without.
+            GeneratorError: If it fails on this batch; the search continues without.
         """
 
 
@@ -99,7 +98,7 @@ class PremiseSource(Protocol):
 
         Args:
             goals: States as Lean prints them; one batch.
-            places: Where each is proved; ``None`` for all premises.
+            places: The place of each; ``None`` for all premises.
         """
 
 
@@ -110,7 +109,7 @@ class Step(NamedTuple):
         before: The state before it.
         prefix: The tactics before it, one a line.
         tactic: The tactic.
-        after: The state that it leaves; empty if that is not known.
+        after: The state that it leaves; empty if unknown.
     """
 
     before: str
@@ -120,7 +119,7 @@ class Step(NamedTuple):
 
 
 class ProgressEstimator(Protocol):
-    """Says how far a state is from the end of its proof.
+    """Estimates how far a state is from the end of its proof.
 
     A progress model gives the steps that remain (LeanProgress, Huang et al. 2025,
     arXiv:2502.17925).

@@ -9,7 +9,7 @@ from lean_dojo_v2.plugin_host.optional_protocols import Proves
 from lean_dojo_v2.prover.base import AnyProver
 
 LANGUAGE_MODEL = "hf"
-"""What proves with the model of a trainer whose plugin names no prover."""
+"""Default prover for a trainer whose plugin names none."""
 
 
 def prover_of(
@@ -18,10 +18,10 @@ def prover_of(
     """Make the prover that a trainer's descriptor names, with the trained model.
 
     Args:
-        trainer: A trainer; its ``prover_settings()`` are the prover's, and without that method its
-            ``output_dir`` is the prover's model.
+        trainer: A trainer; the prover gets its ``prover_settings()``, or else its ``output_dir`` as
+            model.
         config: Limits of the search.
-        **settings: Further settings of the prover, which win.
+        **settings: Further settings of the prover, which take precedence.
 
     Raises:
         UsageError: If the prover has no setting for a model, or there is no model yet.
@@ -42,7 +42,7 @@ def prover_of(
 
 
 def _prover_named_by(trainer: Trainer) -> str | None:
-    """Return what the descriptor of a trainer's class says, or of a base class of it."""
+    """Return the prover named by the descriptor of a trainer's class or base class."""
     named = {entry.spec.target: entry.spec.prover for entry in registry.trainers.entries()}
     targets = (f"{base.__module__}:{base.__qualname__}" for base in type(trainer).__mro__)
     return next((named[target] for target in targets if target in named), None)

@@ -1,4 +1,4 @@
-"""Proofs that a model writes in one go, checked by Lean."""
+"""Whole proofs, sampled from a model and verified by Lean."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
     from lean_dojo_v2.prover.base import AnyProver
 
 BATCH = 32
-"""Proofs that are sampled together."""
+"""Number of proofs sampled together."""
 KEPT_RESULTS = 100_000
-"""Results of proofs that are remembered."""
+"""Number of results in the cache."""
 
 
 def sampling(make: Callable[[int], AnyProver]) -> Callable[[int], WholeProofs]:
-    """Return what makes provers that sample whole proofs, from what makes provers for seeds.
+    """Turn a factory of provers by seed into one of provers that sample whole proofs.
 
-    Equal proofs of a theorem are checked once, whichever seeds gave them.
+    Equal proofs of a theorem are checked once, for all seeds.
     """
     known: Kept[SearchResult] = Kept(KEPT_RESULTS)
     return lambda seed: WholeProofs(make(seed), seed=seed, known=known)
@@ -46,13 +46,13 @@ def sampling(make: Callable[[int], AnyProver]) -> Callable[[int], WholeProofs]:
 
 @attrs.define
 class WholeProofs:
-    """Has a prover write each proof in one go, and Lean check it, where others search.
+    """A prover that samples whole proofs instead of searching, with another prover's model.
 
     Attributes:
-        prover: Who writes.
-        seed: Of the samples, together with the theorem's name; ``None``: the most probable proof.
-        theorems: The problems as traced theorems, if they are that.
-        known: The results of proofs that Lean has checked.
+        prover: The prover with the model.
+        seed: Seed of the samples, with the theorem's name; ``None``: the most probable proof.
+        theorems: The problems as traced theorems, if they are.
+        known: Cache of results.
     """
 
     prover: AnyProver
@@ -67,10 +67,10 @@ class WholeProofs:
         *,
         verbose: bool = False,  # noqa: ARG002 - there are no states to print
     ) -> Iterator[tuple[int, SearchResult]]:
-        """Have proofs written and checked; yield each result with its problem's number.
+        """Sample and verify proofs; yield each result with its problem's number.
 
         Raises:
-            GeneratorError: If the model does not answer at all, or not any more.
+            GeneratorError: If the model keeps failing.
         """
         patience = Patience()
         size = 1 if self.seed is None else BATCH
@@ -105,7 +105,7 @@ class WholeProofs:
         return self.prover.generate_whole_proof(theorem)
 
     def _asked(self, number: int, problem: Problem) -> Theorem | str:
-        """Return what the model reads; from the file: data of LeanDojo 1.x has no statements."""
+        """Return the model's input; from the file, since data of LeanDojo 1.x has no statements."""
         statement = _statement(problem)
         if not self.theorems:
             return statement
@@ -134,7 +134,7 @@ class WholeProofs:
 def _on_any(
     servers: Sequence[Server], work: Callable[..., SearchResult]
 ) -> Callable[..., SearchResult]:
-    """Return a function that works with a server that nobody else works with."""
+    """Return a function that runs with an exclusive server."""
     free: SimpleQueue[Server] = SimpleQueue()
     for server in servers:
         free.put(server)
@@ -150,7 +150,7 @@ def _on_any(
 
 
 def _checked(problem: Problem, server: Server, proof: str) -> SearchResult:
-    """Have Lean check a proof; if the engine dies over it, once more: it may be something else."""
+    """Verify a proof; retry once if the engine dies, perhaps for another reason."""
     began, clock = time.monotonic(), 0
 
     def ended(
@@ -195,7 +195,7 @@ def _failed(name: str, reason: Failure, detail: str) -> SearchResult:
 
 
 def _statement(problem: Problem) -> str:
-    """Return the text that a proof follows, with its ``:=``; a ``LeanError`` if there is none."""
+    """Return the statement's text, up to and with ``:=``; raises ``LeanError`` if there is none."""
     if isinstance(problem, TheoremProblem):
         return problem.shown or f"{problem.source.head} :="
     if isinstance(problem, GoalProblem):

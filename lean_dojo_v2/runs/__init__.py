@@ -1,1 +1,1 @@
-"""What a training run leaves: its files, metrics, forgetting, environment and figures."""
+"""Records of a training run: files, metrics, forgetting, environment and figures."""

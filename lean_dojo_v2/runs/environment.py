@@ -1,4 +1,4 @@
-"""Which versions of what a run ran with."""
+"""Versions of software used by a run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LIBRARIES = (
 
 
 def environment() -> dict[str, str]:
-    """Describe this process's machine, libraries and plugins; no name of a machine or a user."""
+    """Describe this process's machine, libraries and plugins, without names of machine or user."""
     found = {
         "Python": platform.python_version(),
         "system": platform.platform(),

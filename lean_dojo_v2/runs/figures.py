@@ -1,8 +1,7 @@
 """Figures of a run, drawn from the numbers it logged.
 
-Trainers leave them as pictures beside their models, and the report shows the same: each function
-takes the rows of a ``metrics.jsonl`` and gives a figure, or ``None`` if the rows lack what it
-shows.
+Trainers save them beside their models, and the report shows the same: each function takes the rows
+of a ``metrics.jsonl`` and returns a figure, or ``None`` if the rows lack its data.
 """
 
 from __future__ import annotations
@@ -28,18 +27,18 @@ COLOURS = (
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c6bb1", "#b8b000",
     "#7f7f7f",
 )  # fmt: skip
-"""After Okabe and Ito's palette, which colour-blind readers tell apart."""
+"""Okabe and Ito's palette, suitable for colour-blind readers."""
 REFUSALS = ("lean/refused/", "lean/unparsed/")
-"""Beginnings of the metrics that count refusals; the reason follows."""
+"""Prefixes of the metrics of refusals, before the reason."""
 _REASONS_DRAWN = 8
 _WIDEST = 9.0
-"""Inches that a picture may have and still be read on a narrow page."""
+"""Maximum width in inches that is readable on a narrow page."""
 _MOST_POINTS = 400
 _SMOOTHED_FROM = 40
 
 
 def loss(rows: Rows) -> Figure | None:
-    """Draw the training loss, a colour a repository, and that on held-out data where there is."""
+    """Plot the training loss, one colour per repository, and the held-out loss if any."""
     lines = {
         name: _points([row for row in rows if str(row.get("repository", "")) == name], "loss")
         for name in dict.fromkeys(str(row.get("repository", "")) for row in rows)
@@ -56,7 +55,7 @@ def rewards(rows: Rows) -> Figure | None:
         {k for row in rows for k in row if k.startswith("rewards/") and k.endswith("/mean")}
     )
     names = {"reward": "total", **{key: key.split("/")[1] for key in parts}}
-    if len(parts) == 1:  # the same number twice, up to its weight
+    if len(parts) == 1:  # the same number twice, except for its weight
         names.pop(parts[0])
     return _lines(_named(rows, names), "Reward", "mean reward")
 
@@ -71,13 +70,13 @@ def verified(rows: Rows) -> Figure | None:
 
 
 def recall(rows: Rows) -> Figure | None:
-    """Draw what a retriever finds on its validation data."""
+    """Plot a retriever's validation metrics."""
     names = {"Recall@10_val": "R@10", "Recall@1_val": "R@1"}
     return _lines(_named(rows, names), "Validation", "recall (percent)")
 
 
 def refusals(rows: Rows) -> Figure | None:
-    """Draw the share of completions that were refused, an area a reason."""
+    """Plot the share of refused completions, one area per reason."""
     found = list(refusal_shares(rows) or ())
     if not found:
         return None
@@ -111,7 +110,7 @@ def refusal_shares(rows: Rows) -> dict[str, float] | None:
         rows: Rows with ``lean/refused/REASON`` and ``lean/unparsed/REASON``.
 
     Returns:
-        By the metric's name, those that occurred; ``None`` if reasons were not logged.
+        Occurring reasons by the metric's name; ``None`` if reasons were not logged.
     """
     counted = [row for row in rows if any(key.startswith(REFUSALS) for key in row)]
     if not counted:
@@ -141,7 +140,7 @@ def svg(figure: Figure, **how: Any) -> bytes:
 
 
 def inline_svg(figure: Figure) -> str:
-    """Return a figure as markup for a page: in the page's own text colour, on its own ground."""
+    """Return a figure as markup for a page, in the page's colours."""
     text = svg(figure, transparent=True).decode()
     text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
     head, rest = text.split(">", 1)
@@ -149,7 +148,7 @@ def inline_svg(figure: Figure) -> str:
     rest = rest.replace("stroke: #000000", "stroke: currentColor")
     rest = rest.replace("fill: #000000", "fill: currentColor").replace("xlink:href", "href")
     width = figure.get_size_inches()[0]
-    # Wider than a column it scrolls; else it shrinks with the page.
+    # Wide figures scroll; others shrink with the page.
     style = f' style="min-width: {5.2 * width:.0f}rem"' if width > _WIDEST else ""
     return f'{head} fill="currentColor"{style}>{rest}'
 
@@ -161,9 +160,9 @@ def save(figure: Figure | None, path: Path) -> None:
 
 
 def new_figure(width: float, height: float) -> tuple[Figure, Axes]:
-    """Return an empty figure in the style of all, with sizes in inches.
+    """Return an empty figure in the common style, with sizes in inches.
 
-    It belongs to no window: matplotlib's global state is left alone.
+    It does not use matplotlib's global state.
     """
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
@@ -212,12 +211,12 @@ def _with_legend(figure: Figure, axes: Axes, *, from_labels: int = 2) -> Figure:
 
 
 def _points(rows: Rows, key: str) -> Points:
-    """Return a metric over the steps; a step that a resumed run did again counts as done last."""
+    """Return a metric over the steps, with the last value of a repeated step."""
     return sorted({row["step"]: row[key] for row in rows if key in row}.items())
 
 
 def _thinned(line: Points) -> Points:
-    """Return means of neighbours where there are more points than a picture shows."""
+    """Average neighbouring points if there are too many to show."""
     size = -(-len(line) // _MOST_POINTS)
     if size <= 1:
         return line

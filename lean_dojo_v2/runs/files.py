@@ -1,4 +1,4 @@
-"""The files of a run by name, read also while the run writes them."""
+"""The files of a run, readable while the run writes them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import orjson
 
 try:
     import fcntl
-except ImportError:  # on Windows, where one write is whole
+except ImportError:  # on Windows, where a write is atomic
     fcntl = None  # type: ignore[assignment]
 
 from lean_dojo_core.errors import DataError
@@ -23,11 +23,11 @@ _log = logging.getLogger(__name__)
 RecordT = TypeVar("RecordT")
 
 STATE_FILE = "training_state.json"
-"""Which repositories a run has finished, with which settings."""
+"""File with the finished repositories and settings of a run."""
 METADATA = "metadata.json"
-"""What an export says of its data."""
+"""File with an export's metadata."""
 COPY = "data.json"
-"""What trainers copy the metadata of their data to, in their output folder."""
+"""A trainer's copy of the metadata, in its output folder."""
 
 
 def read_json(file: Path) -> Any:
@@ -43,10 +43,10 @@ def read_json(file: Path) -> Any:
 
 
 def read_lines(file: Path) -> Iterator[dict[str, Any]]:
-    """Read a JSONL file, where there is one; a half-written line is passed over."""
+    """Read a JSONL file, if it exists; an incomplete line is skipped."""
     if not file.exists():
         return
-    # By bytes: a line may end inside a character, and text has further ends of lines inside JSON.
+    # As bytes: a line may end inside a character, and text has further line separators inside JSON.
     for line in file.read_bytes().split(b"\n"):
         try:
             row = parse_json(line)
@@ -57,7 +57,7 @@ def read_lines(file: Path) -> Iterator[dict[str, Any]]:
 
 
 def read_records(file: Path, make: Callable[..., RecordT], what: str) -> Iterator[RecordT]:
-    """Read a JSONL file as records; half a line of a machine that went down is named and skipped.
+    """Read a JSONL file as records; incomplete lines are skipped with a warning.
 
     Args:
         file: The file.
@@ -65,7 +65,7 @@ def read_records(file: Path, make: Callable[..., RecordT], what: str) -> Iterato
         what: What a line should be, for the message.
 
     Raises:
-        DataError: If a line is something else.
+        DataError: If a line is malformed.
         OSError: If the file cannot be read.
     """
     with file.open("rb") as stream:
@@ -75,16 +75,16 @@ def read_records(file: Path, make: Callable[..., RecordT], what: str) -> Iterato
             except orjson.JSONDecodeError:
                 _log.warning("%s, line %d: skipped, because it is incomplete", file, number)
             except (TypeError, ValueError) as error:
-                problem = str(error).rpartition("() ")[2]  # without the name of what makes it
+                problem = str(error).rpartition("() ")[2]  # without the constructor's name
                 place = f"line {number}"
                 raise DataError(f"is not {what}: {problem}", path=file, place=place) from error
 
 
 def append_lines(file: Path, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Add rows to a JSONL file and force them to disk; folder and file are made where needed.
+    """Append rows to a JSONL file and force them to disk; folder and file are created if needed.
 
-    Processes take turns, also on file systems that machines share, so that none tears or covers
-    another's lines.
+    Processes take turns, even on shared file systems, so that lines are never mixed or
+    overwritten.
     """
     content = b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows)
     if not content:
@@ -96,7 +96,7 @@ def append_lines(file: Path, rows: Iterable[Mapping[str, Any]]) -> None:
             fcntl.flock(descriptor, fcntl.LOCK_EX)  # until it is closed
         if end := os.lseek(descriptor, 0, os.SEEK_END):
             os.lseek(descriptor, end - 1, os.SEEK_SET)
-            if os.read(descriptor, 1) != b"\n":  # a machine that went down left half a line
+            if os.read(descriptor, 1) != b"\n":  # a crash left an incomplete line
                 content = b"\n" + content
         os.write(descriptor, content)
         os.fsync(descriptor)
@@ -105,7 +105,7 @@ def append_lines(file: Path, rows: Iterable[Mapping[str, Any]]) -> None:
 
 
 def copy_metadata(data_path: Path, folder: Path) -> None:
-    """Keep a dataset's metadata with the run that learns from it, where the dataset has any."""
+    """Copy a dataset's metadata, if any, to the run that learns from it."""
     file = data_path / METADATA
     if file.is_file():
         atomic_write_bytes(folder / COPY, file.read_bytes())

@@ -1,4 +1,4 @@
-"""What a model forgets: a metric on every repository so far, after each step of a curriculum."""
+"""Forgetting: a metric on every repository so far, after each step of a curriculum."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Forgetting:
     """A matrix: a row for each trained repository, a column for each measured one.
 
     Attributes:
-        metric: What is measured, on held-out theorems (val and test of the random split).
+        metric: The metric, on held-out theorems (val and test of the random split).
         higher_is_better: Whether higher values of the metric are better.
-        run: Number of the run that it describes, where a folder holds several.
+        run: Number of the run, if a folder holds several.
         repositories: The columns: every repository so far, in training order.
         steps: The rows: ``{"after": repository, "checkpoint": name, "values": {…}}`` with the
             metric by repository, ``None`` for one without held-out tactics.
@@ -68,7 +68,7 @@ class Forgetting:
         return found if same else self
 
     def add(self, after: str, checkpoint: str, values: Mapping[str, float | None]) -> None:
-        """Add a step's row, in place of one for the same repository."""
+        """Add a step's row, replacing one for the same repository."""
         self.steps = [step for step in self.steps if step["after"] != after]
         self.steps.append({"after": after, "checkpoint": checkpoint, "values": dict(values)})
         self.repositories = list(dict.fromkeys((*self.repositories, *values)))
@@ -143,7 +143,7 @@ class Forgetting:
 
 
 def _limits(known: list[float]) -> tuple[float, float]:
-    """Return a scale that does not make a hair's breadth look like a gulf."""
+    """Return a colour scale that does not exaggerate tiny differences."""
     low, high = min(known), max(known)
     wanted = max(high - low, 0.1 * abs(high), 1e-6)
     middle = (low + high) / 2

@@ -1,4 +1,4 @@
-"""``metrics.jsonl``: one line a report, in one form for every trainer.
+"""``metrics.jsonl``: one line per report, in the same form for every trainer.
 
 A line holds ``step`` (steps of the optimiser, counted through all repositories), ``repository``,
 ``time`` (seconds since 1970) and numbers by name.
@@ -20,7 +20,7 @@ FILE = "metrics.jsonl"
 
 
 def numbers_of(metrics: Mapping[str, Any]) -> dict[str, float]:
-    """Keep what is a finite number.
+    """Keep the finite numbers.
 
     >>> numbers_of({"loss": 1, "lr": float("nan"), "note": "x"})
     {'loss': 1.0}
@@ -39,7 +39,7 @@ def append(folder: Path, step: int, repository: str, numbers: Mapping[str, float
 
 
 def read(folder: Path) -> list[dict[str, Any]]:
-    """Read what a run has reported, without a line that a killed process left half written."""
+    """Read a run's reports, without an incomplete line of a killed process."""
     return [row for row in read_lines(folder / FILE) if "step" in row]
 
 

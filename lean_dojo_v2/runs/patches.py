@@ -10,9 +10,9 @@ def file_patch(old: str, new: str, path: str) -> str:
     r"""Return a unified diff of one file.
 
     Args:
-        old: Its text, with its line ends as they are.
+        old: Its text, with original line endings.
         new: Its new text.
-        path: Where it lies, below the folder that the patch is applied in, with ``/``.
+        path: Its path relative to the folder where the patch is applied, with ``/``.
 
     >>> print(file_patch("a\n", "b\n", "x"), end="")
     --- a/x

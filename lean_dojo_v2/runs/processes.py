@@ -1,4 +1,4 @@
-"""One process among several that share a job, as ``torchrun`` and its like start them."""
+"""One of several processes that share a job, as started by ``torchrun`` and the like."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class Process:
     """One of several processes.
 
     Attributes:
-        index: Which one, from 0.
-        count: How many there are, on all machines.
-        here: How many run on this machine.
+        index: Its number, from 0.
+        count: Number of processes, on all machines.
+        here: Number of processes on this machine.
     """
 
     index: int = 0
@@ -27,11 +27,11 @@ class Process:
 
     @property
     def leads(self) -> bool:
-        """Whether it does what one does for all."""
+        """Whether it is the main process."""
         return self.index == 0
 
     def share(self, items: Sequence[ItemT]) -> list[ItemT]:
-        """Return this process's part; the parts of all are the whole.
+        """Return this process's share; the shares partition the items.
 
         >>> [Process(index, 2).share("abcde") for index in range(2)]
         [['a', 'c', 'e'], ['b', 'd']]
@@ -40,5 +40,5 @@ class Process:
 
 
 def processes_here(count: int) -> int:
-    """Return how many of a job's processes run on this machine, all unless the launcher says."""
+    """Return how many of a job's processes run on this machine; default: all."""
     return int(os.environ.get("LOCAL_WORLD_SIZE") or count)

@@ -6,14 +6,14 @@ _said = {"so far": ""}
 
 
 def at_work(got_to: str) -> None:
-    """Note how far the work has got; nothing is printed.
+    """Record the progress of the work; nothing is printed.
 
     Args:
-        got_to: For example ``12 of 240 files``; empty where nothing can be said.
+        got_to: For example ``12 of 240 files``; may be empty.
     """
     _said["so far"] = got_to
 
 
 def so_far() -> str:
-    """Return what was noted last."""
+    """Return the last recorded progress."""
     return _said["so far"]

@@ -1,9 +1,9 @@
-"""Two small Lean 4 projects that ship with the package, and their traced databases.
+"""Two small Lean 4 projects included in the package, and their traced databases.
 
 ``sample`` is a library of short facts on logic, booleans, numbers, lists, orders and trees;
 ``extra`` holds three developments with longer proofs, so that a curriculum has two repositories of
-different difficulty. Both need core Lean only. Some theorems are left ``sorry`` on purpose: they
-are for provers to find.
+different difficulty. Both need core Lean only. Some theorems are left ``sorry`` for
+provers.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SAMPLE_URLS: dict[str, str] = {
 
 
 def sample_project_path(name: str = "sample") -> Path:
-    """Return the folder of a Lean project that ships with the package.
+    """Return the folder of an included Lean project.
 
     The folder holds ``lakefile.toml``, ``lean-toolchain`` and the sources. Copy it before building
     in it: an installed package may be read-only.
@@ -43,7 +43,7 @@ def sample_project_path(name: str = "sample") -> Path:
 
 
 def packaged_project(url: str) -> Path | None:
-    """Return the folder of a sample project by its address, which nobody serves; else ``None``.
+    """Return the folder of a sample project by its (fictitious) address, or ``None``.
 
     >>> packaged_project("https://github.com/lean-dojo/lean-dojo-sample.git").name
     'lean_project'
@@ -56,6 +56,6 @@ def packaged_project(url: str) -> Path | None:
 def sample_database_path() -> Path:
     """Return the traced database of both sample projects, in the ``dynamic_database.json`` schema.
 
-    It is part of the package: open a copy, not this file, where something will be written.
+    It is part of the package, so open a copy to change it.
     """
     return _HERE / "traced" / "sample.json"

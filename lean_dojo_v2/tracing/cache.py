@@ -1,11 +1,11 @@
-"""What has been traced, by content: files that did not change are not elaborated again.
+"""Cache of traced files by content, so that unchanged files are not elaborated again.
 
 A file's key hashes what its result depends on: its text and path, the texts of all project files
 that it imports, the engine with its version, for the project's own Lean also the lakefile, Lean's
-options and the locked dependencies, and the code that reads them. So a second
-trace reads the cache alone, a killed one goes on where it was, and a change is traced again with
-exactly what imports it. What no key can know is whether imports are built: what rests on one that
-is not, and so was elaborated in memory without the options of its package, is not kept.
+options and the locked dependencies, and the code that reads the results. So a second trace only
+reads the cache, a killed one resumes, and a change retraces exactly the files that depend on it. A
+file whose imports were not built, and so were elaborated in memory without their package's options,
+is not cached.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from lean_dojo_v2.tracing.project.workspace import SourceFile
 from lean_dojo_v2.tracing.reading.records import TracedFile
 
 _READERS = ("tracing", "lean/text", "lean/program")
-"""Folders of this package whose code decides what is extracted from a file."""
+"""Folders of this package whose code determines what is extracted from a file."""
 
 
 @cache
 def readers_digest() -> str:
-    """Hash the code that reads what Lean says: another one may give something else."""
+    """Hash the code that reads Lean's answers, which determines the results."""
     top = Path(__file__).parent.parent
     files = sorted(file for folder in _READERS for file in (top / folder).rglob("*.*"))
     read = (file.read_bytes() for file in files if file.suffix in {".py", ".lean"})
@@ -45,7 +45,8 @@ def _converter() -> OrjsonConverter:
 class TraceCache:
     """Traced files on disk, below ``raid/cache/trace``.
 
-    ``engine`` identifies the engine and its version, ``state`` what else all results depend on.
+    ``engine`` identifies the engine and its version, ``state`` everything else that results depend
+    on.
     """
 
     def __init__(self, engine: str, state: str = "") -> None:
@@ -68,7 +69,7 @@ class TraceCache:
         return digest.hexdigest()
 
     def get(self, key: str) -> TracedFile | None:
-        """Return what is stored; ``None`` if nothing is, or if it cannot be read."""
+        """Return a stored result; ``None`` if missing or unreadable."""
         try:
             data = zlib.decompress(self._path(key).read_bytes())
             return _converter().loads(data, TracedFile)
@@ -76,7 +77,7 @@ class TraceCache:
             return None
 
     def put(self, key: str, traced: TracedFile) -> None:
-        """Store a result, in one step."""
+        """Store a result atomically."""
         atomic_write_bytes(self._path(key), zlib.compress(_converter().dumps(traced), 6))
 
     def _path(self, key: str) -> Path:

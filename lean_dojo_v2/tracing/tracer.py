@@ -1,4 +1,4 @@
-"""Trace a repository: every file through Lean once, the results into one ``Repository``."""
+"""Trace a repository: elaborate every file once, and collect the results in a ``Repository``."""
 
 from __future__ import annotations
 
@@ -28,29 +28,29 @@ from lean_dojo_v2.tracing.running.engines import Engine, choose_engine
 _log = logging.getLogger(__name__)
 
 ERRORS_KEY = "trace_errors"
-"""Key of the repository's metadata that lists what Lean could not elaborate."""
+"""Metadata key of Lean's errors."""
 ELSEWHERE_KEY = "proofs_elsewhere"
-"""Key that counts the proofs that stand elsewhere than in a theorem, by the keyword."""
+"""Metadata key of the numbers of proofs outside theorems, by keyword."""
 LEFT_OUT_KEY = "proofs_left_out"
-"""Key that counts the proofs that are left out, by the reason."""
+"""Metadata key of the numbers of proofs left out, by reason."""
 STEPS_KEY = "tactics_left_out"
-"""Key that counts the tactics that are no steps of a proof, by the reason."""
+"""Metadata key of the numbers of tactics that are not steps, by reason."""
 RESTING = "that rest on an error"
 
 
 @attrs.frozen
 class FileDone:
-    """A file is traced.
+    """Progress report: a file is traced.
 
     Attributes:
         path: The file.
-        cached: Whether it was known, so that no engine was asked.
-        done: Files that are done, this one included.
+        cached: Whether the result came from the cache.
+        done: Files done, including this one.
         total: Files in all.
-        errors: What Lean could not elaborate in it.
-        theorems: How many theorems of it are traced.
-        commands: How many commands it has.
-        failed: How many of them have an error.
+        errors: Lean's errors in it.
+        theorems: Number of its traced theorems.
+        commands: Number of its commands.
+        failed: Number of its commands with an error.
     """
 
     path: str
@@ -92,27 +92,26 @@ def trace_repository(
 ) -> Repository:
     """Trace a repository with real Lean.
 
-    Files that were traced before and have not changed, nor anything that they import, are taken
-    from the cache (``raid/cache/trace``); so a second call asks no engine, and a call after a
-    killed one goes on. What failed for want of an import that is not built is tried again. A file
-    that fails to compile is reported (its errors are in the metadata's ``trace_errors``, and the
-    log says so); its theorems without an error are kept.
+    Files that are unchanged, with all their imports, are taken from the cache
+    (``raid/cache/trace``), so a second call needs no engine, and a killed one resumes. Files with
+    unbuilt imports are tried again. Errors of a file are logged and listed in the metadata
+    (``trace_errors``); its theorems without an error are kept.
 
     Args:
-        repo: The repository; cloned if need be.
+        repo: The repository; cloned if necessary.
         build_deps: Trace the dependencies of ``lake-manifest.json`` that it imports too: their
-            premises join the corpus. Without, only what they are called is known.
+            premises join the corpus. Otherwise only their names are known.
         engine: ``"auto"``, ``"native"`` or ``"embedded"``.
-        jobs: Engines that work side by side; one a core if not given, as far as memory goes.
+        jobs: Number of parallel engines; default: one per core, as memory allows.
         progress: Called after each file; ``True``, or ``None`` on a terminal, draws a bar.
-        date: ``date_processed`` of the metadata; now if not given.
-        timeout: Seconds that a file may take.
+        date: ``date_processed`` of the metadata; default: now.
+        timeout: Time limit per file, in seconds.
 
     Returns:
         The repository, ready for a database.
 
     Raises:
-        TraceError: If it cannot be fetched, is no Lean project, or no file of it can be traced.
+        TraceError: If it cannot be fetched, is not a Lean project, or no file can be traced.
         EngineUnavailableError: If no engine can serve it.
         UsageError: If there is no engine of that name.
     """
@@ -140,9 +139,9 @@ def trace_files(
     report: Progress,
     total: int | None = None,
 ) -> dict[str, TracedFile]:
-    """Trace files of a workspace, those that are known from the cache; the result is by module.
+    """Trace files of a workspace, using the cache; return results by module.
 
-    ``total`` is reported as the number of all files, if they are not all.
+    ``total`` is the reported number of all files, if these are only some.
     """
     state = engine.state()
     cache = TraceCache(engine.identity, state)
@@ -172,7 +171,7 @@ def trace_files(
                 finish(file, TracedFile(file.path, imports, errors=(failure,)), cached=False)
                 continue
             result = extract(file.path, file.text, outcome, imports, workspace.path_of)
-            # The build may have written the manifest anew: the key is then that of another state.
+            # The build may have rewritten the manifest, which changes the key.
             if not outcome.in_memory and engine.state() == state:
                 cache.put(keys[file.module], result)
             finish(file, result, cached=False)
@@ -231,7 +230,7 @@ def _assemble(
 def _counted(
     own: Sequence[TracedFile], unsound: Container[str], kinds: Iterable[str]
 ) -> dict[str, object]:
-    """Say which proofs stand elsewhere than in a theorem, and how many are left out, and why."""
+    """Count proofs outside theorems, and proofs and tactics left out, for the metadata."""
     left_out = Counter[str]()
     for result in own:
         left_out.update(result.left_out)
@@ -259,7 +258,7 @@ def _all_errors(results: Iterable[TracedFile], unsound: Container[str]) -> Itera
 
 @contextmanager
 def _reporting(progress: Progress | bool | None, total: int) -> Iterator[Progress]:
-    """Give what is called after each file: the caller's function, a bar, or nothing visible."""
+    """Yield the callback for each file: the caller's function, a bar, or a silent one."""
     if callable(progress):
         yield progress
         return

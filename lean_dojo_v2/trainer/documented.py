@@ -1,4 +1,4 @@
-"""Reach the built-in trainers' classes from below, by name."""
+"""Lazy access to the built-in trainers' classes, by name."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from lean_dojo_core import registry
 def attach(
     module: str, names: Collection[str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Give a module's ``__getattr__`` and ``__dir__`` (PEP 562), as lazy_loader does.
+    """Make a module's ``__getattr__`` and ``__dir__`` (PEP 562), like lazy_loader.
 
     Args:
         module: The documented module, for the error message.
-        names: What it offers: of the built-in ``sft`` the class ``SFTTrainer``, or ``SFTDataset``,
-            which lives in the plugin's ``dataset`` module.
+        names: Its names: for the built-in ``sft`` the class ``SFTTrainer``, or ``SFTDataset`` from
+            the plugin's ``dataset`` module.
     """
 
     def load(name: str) -> Any:

@@ -1,15 +1,14 @@
 """Best-first proof search over batched samples, for several theorems at once.
 
-States wait in one priority queue a theorem, by the negative cumulative log-probability of the
+States wait in one priority queue per theorem, by the negative cumulative log-probability of the
 tactics that reached them (GPT-f, Polu & Sutskever 2020, arXiv:2009.03393), optionally divided by a
-power of the depth, plus a weight times an estimate of the steps that are left (LeanProgress, Huang
+power of the depth, plus a weight times an estimate of the remaining steps (LeanProgress, Huang
 et al. 2025, arXiv:2502.17925). The best states of several theorems are expanded together, so that a
 model generates for all of them in one batch; while Lean tries the tactics of some theorems, the
-model generates for others. Nothing depends on how long either takes, as long as the safety net of
-:class:`.ProverConfig` catches nothing.
+model generates for others. Results do not depend on timing, unless the safety net of
+:class:`.ProverConfig` is hit.
 
-A state in which nothing is open is not yet a proof: the whole proof is checked again, and only what
-Lean confirms counts.
+A state without open goals is not yet a proof: the whole proof must pass full verification.
 """
 
 from __future__ import annotations
@@ -46,10 +45,11 @@ from lean_dojo_v2.runs.so_far import at_work
 from lean_dojo_v2.wording import counted
 
 COHORTS = 2
-"""Groups of theorems that take turns: while the model writes for one, Lean works for the other."""
+"""Groups of theorems that take turns: the model generates for one while Lean works for the
+other."""
 
 BatchReport: TypeAlias = Callable[[Sequence[tuple[str, Node, Sequence[Suggestion]]]], None]
-"""Told of every batch: the theorems' names, their states, and what was suggested."""
+"""Called with every batch: theorem names, states and suggestions."""
 
 
 @attrs.define
@@ -59,8 +59,8 @@ class BestFirstSearch:
     Attributes:
         generator: Proposes tactics.
         settings: Limits, order and seed.
-        progress: Says how far a state is from the end of its proof, if there is such a model.
-        premises: Retrieves premises for the generator's prompt, if there is a retriever.
+        progress: Estimates how far a state is from the end of its proof, optional.
+        premises: Retrieves premises for the generator's prompt, optional.
     """
 
     generator: TacticGenerator
@@ -82,15 +82,15 @@ class BestFirstSearch:
         """Search all problems; yield each result with its index as soon as it is known.
 
         Args:
-            problems: What to prove.
+            problems: The problems.
             servers: Engines to use, at least one. A theorem stays on the engine that opened it,
-                where its states live; theorems of one file go to one engine, as long as that is
-                not much busier than the others.
+                where its states live; theorems of one file go to one engine, unless it is
+                much busier than the others.
             on_batch: Called after every generated batch.
 
         Raises:
             UsageError: If there is no server.
-            GeneratorError: If the generator cannot answer at all, or not any more.
+            GeneratorError: If the generator keeps failing.
         """
         if not servers:
             raise UsageError("a search needs at least one Lean server")
@@ -99,7 +99,7 @@ class BestFirstSearch:
 
 
 class _Lane:
-    """An engine with the one thread that talks to it."""
+    """An engine with its single thread."""
 
     def __init__(self, server: Server) -> None:
         self.server = server
@@ -115,7 +115,7 @@ class _Task:
     index: int
     run: TheoremSearch
     lane: _Lane
-    found: list[Child] = attrs.Factory(list)  # by Lean, since its cohort's last turn
+    found: list[Child] = attrs.Factory(list)  # since its cohort's last turn
 
 
 @attrs.define(eq=False)
@@ -123,17 +123,17 @@ class _Cohort:
     """Theorems that take turns together."""
 
     waiting: deque[tuple[int, Problem]]  # not opened yet, in order
-    active: list[_Task] = attrs.Factory(list)  # opened, in order: a batch at most
+    active: list[_Task] = attrs.Factory(list)  # opened, in order, at most a batch
     busy: int = 0  # how many of them are with Lean
 
 
 class _Pass:
     """One pass over some problems.
 
-    The problems are dealt to two cohorts in turn. A cohort's turn comes when Lean is done with all
-    of its theorems; then one state of each is given to the model as a batch, while Lean tries
-    tactics for the other cohort. So what a batch holds follows from the order of the problems and
-    from what Lean says of them, never from who was faster.
+    The problems are dealt to two cohorts alternately. A cohort's turn comes when Lean is done with
+    all of its theorems; then one state of each goes to the model as a batch, while Lean tries
+    tactics for the other cohort. So a batch depends on the order of the problems and on Lean's
+    answers, never on timing.
     """
 
     def __init__(
@@ -169,7 +169,7 @@ class _Pass:
                 self.cohorts.append(ready)
 
     def _note_progress(self) -> None:
-        """Note which theorems are searched, for a command that says now and then what it does."""
+        """Record the progress message of a long command."""
         searched = [task.run for cohort in self.cohorts for task in cohort.active]
         under_way = [run for run in searched if run.result is None]
         if not under_way:
@@ -181,7 +181,7 @@ class _Pass:
         at_work(f"searching {longest.problem.name}, {states} expanded{more}")
 
     def close(self) -> None:
-        """Let the engines finish the tactic that they are at, and no more."""
+        """Stop the engines after their current tactics."""
         for _, task in self.busy.values():
             task.run.stop()
         for lane in self.lanes:
@@ -205,10 +205,10 @@ class _Pass:
         self.busy[task.lane.executor.submit(work, *args)] = cohort, task
 
     def _lane_for(self, problem: Problem) -> _Lane:
-        """Choose an engine that was given the problem's file before, unless it has much more to do.
+        """Choose an engine that has the problem's file loaded, unless it is much busier.
 
-        An engine goes on from where it was in a file; another one would elaborate it anew. "Much
-        more" is half of an engine's fair share of the two batches that are under way.
+        Another engine would elaborate the file again. "Much busier" means half of an engine's fair
+        share of the two current batches.
         """
         load = attrgetter("load")
         free: _Lane = min(self.lanes, key=load)
@@ -222,7 +222,7 @@ class _Pass:
         return lane
 
     def _collect(self) -> Iterator[tuple[int, SearchResult]]:
-        """Wait until Lean is done with some theorem; yield those whose search is over."""
+        """Wait until Lean is done with a theorem; yield finished searches."""
         futures, _ = wait(self.busy, return_when=FIRST_COMPLETED)
         for future in futures:
             cohort, task = self.busy.pop(future)
@@ -240,7 +240,7 @@ class _Pass:
     # --- with the model -------------------------------------------------------------------------
 
     def _take_turn(self, cohort: _Cohort) -> Iterator[tuple[int, SearchResult]]:
-        """Expand a state of each theorem; open others in place of those that are over."""
+        """Expand a state of each theorem, replacing finished ones."""
         going_on = [task for task in cohort.active if task.run.result is None]
         self._queue_found(going_on)
         batch: list[tuple[_Task, Node]] = []
@@ -251,7 +251,7 @@ class _Pass:
             else:
                 batch.append((task, node))
         cohort.active = [task for task, _ in batch]
-        self._open_more(cohort)  # Lean opens them while the model writes
+        self._open_more(cohort)  # Lean opens them while the model generates
         if not batch:
             return
         try:
@@ -276,7 +276,7 @@ class _Pass:
             )
 
     def _queue_found(self, tasks: Sequence[_Task]) -> None:
-        """Put the states that Lean has reached into their queues."""
+        """Queue the states reached by Lean."""
         found = [(task.run, child) for task in tasks for child in task.found]
         for (run, child), distance in zip(found, self._distances(found), strict=True):
             run.push(child, distance)
@@ -316,7 +316,7 @@ class _Pass:
 
 
 def print_batch(batch: Sequence[tuple[str, Node, Sequence[Suggestion]]]) -> None:
-    """Print to standard error which states are expanded (their first goal), and with what."""
+    """Print the expanded states (first goal) and suggestions to standard error."""
     for name, node, suggestions in batch:
         first, *others = node.state.split("\n\n")
         goal = " ".join(first[max(first.rfind("⊢"), 0) :].split())

@@ -1,4 +1,4 @@
-"""A search tree as a picture (SVG): a row a leaf, a column a tactic, the proof in green."""
+"""Draw a search tree as SVG: one row per leaf, one column per tactic, the proof in green."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _FILL = {
     NodeStatus.SOLVED: "#86efac",
     NodeStatus.PROOF_REFUSED: "#fca5a5",
 }
-# A style within HTML holds for the whole page, so each rule names this picture. The page's colours
-# come as variables; alone, the picture has its own.
+# A style within HTML applies to the whole page, so each rule names this picture. Colours are
+# variables of the page, with defaults.
 _STYLE = (
     ".search-tree text{font:12px ui-monospace,monospace;fill:#111827}"
     ".search-tree>text{fill:var(--text,#111827)}"
@@ -31,32 +31,32 @@ _STYLE = (
     ".search-tree .proof rect,.search-tree .proof{stroke:var(--good,#15803d);stroke-width:2.5}"
     ".search-tree .proof text{stroke:none}"
 )
-# What XML 1.0 cannot hold, which a model's tactic may.
+# Characters not allowed in XML 1.0, which a tactic may contain.
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @attrs.frozen
 class _Drawing:
-    """Which states are drawn, and where, by their numbers."""
+    """Positions of the drawn states, by number."""
 
     tree: SearchTree
     drawn: dict[int, Node]
-    row: dict[int, float]  # a state stands halfway between its first and its last child
+    row: dict[int, float]  # halfway between its first and last child
     proof: frozenset[int]  # the states on the way to the proof
 
 
 def draw(tree: SearchTree, *, most: int = 200) -> str:
     """Draw a search tree.
 
-    Hovering over a state shows its goals, its log-probability, and what failed there.
+    Hovering over a state shows its goals, log-probability and failed tactics.
 
     Args:
         tree: The tree.
-        most: Draw at most so many states: those on the way to a proof or a refused one, then the
-            first that were reached.
+        most: Maximum number of states: those on the way to a proof or a refused one, then the
+            first ones reached.
 
     Returns:
-        A complete SVG document, which HTML may embed as it is.
+        An SVG document, which may be embedded in HTML.
     """
     drawing = _lay_out(tree, most)
     width = (max((n.depth for n in drawing.drawn.values()), default=0) + 1) * _COLUMN + _MARGIN
@@ -103,7 +103,7 @@ def _lay_out(tree: SearchTree, most: int) -> _Drawing:
 
 
 def _path(tree: SearchTree, node: Node) -> dict[int, Node]:
-    """Return a state and all that lie between it and the root."""
+    """Return a state and its ancestors."""
     path = {node.id: node}
     while node.parent is not None:
         node = tree.nodes[node.parent]

@@ -32,22 +32,21 @@ class SearchResult:
 
     Attributes:
         name: The theorem or goal.
-        success: Whether a proof was found *and* Lean confirmed it as a whole.
+        success: Whether a proof was found *and* passed full verification.
         tactics: The proof's tactics; ``None`` without one.
         proof: Text of the tactic block; ``None`` without one.
         reason: Why not, for a failure.
         detail: One sentence about it.
         expansions: States whose tactics were generated.
-        samples: Tactics that were suggested for them; proofs that were written in one go.
-        lean_calls: Questions to Lean: opening the statement, each tactic tried, each comparison of
-            a reached state with those seen before, each check of a finished proof. What is
-            asked again, for a lost engine or a state that one no longer holds, does not count, so a
-            busy machine counts the same.
-        refused_proofs: Finished-looking proofs that the final check refused.
-        ended_by_clock: How often the seconds of a limit ended something: a tactic, the check of a
-            proof, the search. Above 0, a faster machine may give another result.
-        seconds: Time spent on trying its tactics, and its share of the time that generating them
-            took; waiting for other theorems of the same batch does not count.
+        samples: Tactics suggested for them, or whole proofs sampled.
+        lean_calls: Requests to Lean: opening the statement, each tactic tried, each comparison of a
+            reached state with those seen before, each check of a finished proof. Requests repeated
+            for a lost engine or state are not counted, so a busy machine counts the same.
+        refused_proofs: Finished proofs that full verification refused.
+        ended_by_clock: How often a limit in seconds was hit: for a tactic, the check of a proof,
+            the search. Above 0, a faster machine may give another result.
+        seconds: Time for trying its tactics, and its share of the time for generating them, without
+            waiting for other theorems of the batch.
         tree: The states reached.
     """
 
@@ -66,7 +65,7 @@ class SearchResult:
     tree: SearchTree | None = attrs.field(default=None, repr=False)
 
     def __str__(self) -> str:
-        """Say in one line what came out."""
+        """Return the outcome in one line."""
         cost = (
             f"{counted(self.expansions, 'expansion', 'expansions')}, "
             f"{counted(self.lean_calls, 'Lean call', 'Lean calls')}, {self.seconds:.1f} s"

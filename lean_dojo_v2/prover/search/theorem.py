@@ -1,4 +1,4 @@
-"""The search of one theorem: its queue of states, the states alive in its engine, its limits."""
+"""The search of one theorem: its queue, its states alive in the engine, its limits."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from lean_dojo_v2.prover.search.tree import Node, NodeStatus, SearchTree
 from lean_dojo_v2.prover.suggestion import Suggestion
 
 KEPT_STATES = 512
-"""States of one theorem that its engine holds; others are replayed when they are expanded."""
+"""Maximum number of a theorem's states kept in its engine; others are replayed."""
 
 
 @attrs.frozen
@@ -59,7 +59,7 @@ class TheoremSearch:
         self._alive: dict[int, GoalState] = {}
         self._seen: set[tuple[str, ...]] = set()
         self._tried: dict[int, set[str]] = defaultdict(set)
-        self.spent = 0.0  # seconds, with what was spent outside, on generating its tactics
+        self.spent = 0.0  # seconds, including its share of generation
         self._since: float | None = None
         self._stopped = False
         self._expansions = self._samples = self._lean_calls = self._refused = 0
@@ -104,8 +104,9 @@ class TheoremSearch:
                 self._note_clock(error)
                 self.fail(Failure.ENGINE, str(error))
             except LeanError as error:
-                # A tactic that worked before fails in the replay, for example at a time limit. What
-                # was found until then stays: those states count as seen and come no other way.
+                # A tactic that worked before fails in the replay, for example at a time limit.
+                # States
+                # found until then are kept, since they count as seen.
                 node.failures[f"state lost: {error}"[:200]] += 1
             node.status = NodeStatus.EXPANDED
             if len(node.expansions) >= self.settings.visits:
@@ -115,7 +116,7 @@ class TheoremSearch:
     def _try_all(
         self, node: Node, suggestions: Sequence[Suggestion], children: list[Child]
     ) -> None:
-        """Try tactics one after the other; new states are put into ``children`` at once."""
+        """Try tactics in order; new states are added to ``children`` at once."""
         for suggestion in suggestions:
             if self._is_over() or self._is_spent():
                 break
@@ -137,20 +138,20 @@ class TheoremSearch:
                 node.failures["seen before"] += 1
 
     def _is_new(self, state: GoalState) -> bool:
-        """Whether no state that says the same was reached before."""
+        """Whether no equal state was reached before."""
         self._lean_calls += 1
         try:
             key = digest(self.server, state, timeout=self.settings.tactic_seconds).goals
         except (EngineLostError, StaleStateError) as error:
             self._note_clock(error)
-            return False  # what costs an engine its life when it is read is no state to go on from
+            return False  # a state that kills an engine when read is useless
         if key in self._seen:
             return False
         self._seen.add(key)
         return True
 
     def _try(self, node: Node, tactic: str) -> TacticOutcome:
-        """Try a tactic; if its engine dies, once more: that may have died of something else.
+        """Try a tactic; retry once if the engine dies, perhaps for another reason.
 
         Raises:
             LeanError: If the state, lost with its engine, cannot be reached again.
@@ -179,7 +180,7 @@ class TheoremSearch:
         self._ended_by_clock += isinstance(error, EngineTimeoutError)
 
     def _state(self, node: Node) -> GoalState:
-        """Return a node's state; one that is not in the engine any more is replayed."""
+        """Return a node's state, replayed if it is no longer in the engine."""
         held = self._alive.get(node.id)
         if held is not None and self.server.holds(held):
             return held
@@ -193,9 +194,9 @@ class TheoremSearch:
         return state
 
     def _again_if_lost(self, reach: Callable[[], GoalState]) -> GoalState:
-        """Reach a state; if the engine is lost, once more in the one that replaces it.
+        """Reach a state; retry once on a new engine if the engine is lost.
 
-        Others share it: it may be lost to one of them, or full of what they imported.
+        The engine is shared, so it may be lost to another theorem, or full of its imports.
         """
         try:
             return reach()
@@ -204,7 +205,7 @@ class TheoremSearch:
             return reach()
 
     def _confirm(self, child: Child) -> bool:
-        """Have Lean check the finished proof as a whole; only then is it one."""
+        """Have Lean verify the finished proof in full."""
         tactics = [*self.tree.tactics(child.parent), child.tactic]
         proof = "\n".join(tactics)
         node = self.tree.add(child.parent, child.tactic, "no goals", child.logprob, 0.0)
@@ -255,13 +256,13 @@ class TheoremSearch:
         return None
 
     def _keep_open(self, node: Node) -> None:
-        """Put a state that is expanded back into the queue, at the cost of its visits so far."""
+        """Queue an expanded state again, at the cost of its visits so far."""
         cost, visits = self.settings.revisit_cost, len(node.expansions)
         if cost is not None and visits < self.settings.visits:
             heapq.heappush(self._queue, (node.priority + cost * visits, next(self._order), node))
 
     def _queue_again(self) -> bool:
-        """Put the expanded states that may be visited once more back into the queue."""
+        """Queue the expanded states again that may be revisited."""
         for node in self.tree.nodes:
             expanded = node.status is NodeStatus.EXPANDED
             if expanded and len(node.expansions) < self.settings.visits:
@@ -269,7 +270,7 @@ class TheoremSearch:
         return bool(self._queue)
 
     def seed(self, node: Node) -> int:
-        """Return the seed for sampling tactics at the state that :meth:`next_node` gave."""
+        """Return the sampling seed for the state of :meth:`next_node`."""
         place = self.problem.place
         parts = (
             str(self.settings.seed),
@@ -282,7 +283,7 @@ class TheoremSearch:
         return int.from_bytes(digest[:8], "big") >> 1  # torch takes 63 bits
 
     def push(self, child: Child, distance: float | None) -> None:
-        """Put a new state into the queue; its distance from a proof is what an estimator says."""
+        """Queue a new state; ``distance`` is the estimated distance from a proof."""
         depth = child.parent.depth + 1
         priority = -child.logprob / depth**self.settings.length_exponent
         if distance is not None:
@@ -318,7 +319,7 @@ class TheoremSearch:
         return self._stopped or self.seconds > self.settings.timeout
 
     def _is_spent(self) -> bool:
-        """Whether too few Lean calls are left for a tactic and the check of what it may finish."""
+        """Whether too few Lean calls are left for a tactic and a check of its result."""
         limit = self.settings.lean_calls
         return limit is not None and self._lean_calls + 2 > limit
 

@@ -1,4 +1,4 @@
-"""The record of a search: every state that it reached, and how."""
+"""The record of a search: its states, and how they were reached."""
 
 from __future__ import annotations
 
@@ -34,12 +34,11 @@ class Node:
         state: The goals, as Lean prints them.
         logprob: Cumulative log-probability of the tactics from the root.
         depth: Number of tactics from the root.
-        priority: The search takes the smallest first.
-        status: What became of it.
-        failures: Of the tactics tried here, how many ended in each verdict.
-        failed: The tactics that Lean did not accept here, each with its verdict.
-        expansions: Which of the search's expansions were this state's, counted from 1; empty while
-            it waits.
+        priority: Queue key; the smallest comes first.
+        status: Its status.
+        failures: Number of tactics tried here with each verdict.
+        failed: Rejected tactics with their verdicts.
+        expansions: Numbers of its expansions within the search, from 1; empty while it waits.
     """
 
     id: int
@@ -102,12 +101,12 @@ class SearchTree:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> SearchTree:
-        """Read what :meth:`to_dict` gave."""
+        """Restore from :meth:`to_dict`."""
         return cls(data["name"], [Node(**node) for node in data["nodes"]])
 
     @classmethod
     def load(cls, path: Path | str) -> SearchTree:
-        """Read what :meth:`save` wrote.
+        """Load from :meth:`save`.
 
         Raises:
             DataError: If the file is not a search tree.

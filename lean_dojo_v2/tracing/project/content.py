@@ -1,9 +1,8 @@
-"""What a project's files are: the sources that decide what tracing gives, and a name for them.
+"""The sources of a project, which determine the result of tracing, and a hash of them.
 
-Sources are the Lean files of a project's libraries, those of the packages inside it that it
-requires by a path, Lake's files, and every file whose name stands in a string of a source
-(``include_str "../data/words.txt"``). Nothing else counts: databases, runs and caches may lie in
-the project, whatever git says of them.
+Sources are the Lean files of a project's libraries, those of packages inside it that it requires by
+a path, Lake's files, and every file whose name occurs in a string of a source (``include_str
+"../data/words.txt"``). Other files, such as databases, runs and caches, do not count.
 """
 
 from __future__ import annotations
@@ -27,20 +26,20 @@ from lean_dojo_v2.tracing.project.lakefile import (
 )
 
 CONTENT = "files-"
-"""What the name of a content begins with; no name of a commit does."""
+"""Prefix of the name of a content, unlike any commit."""
 
 _STRING = re.compile(r'"((?:[^"\\\n]|\\.){1,250})"')
 _MOST_BYTES = 64 << 20
-"""A larger file is no source, whatever names it."""
+"""Maximum size of a source that is not Lean."""
 
 
 def is_content(commit: str) -> bool:
-    """Whether the commit of a record is the name of a content, not one of git's."""
+    """Whether the commit of a record is the name of a content, not a git commit."""
     return commit.startswith(CONTENT)
 
 
 def sources_of(project: LakeProject) -> dict[str, Path]:
-    """Return the files that decide what tracing a project gives: path inside it → file."""
+    """Return the sources of a project: path inside it → file."""
     return _sources(project.root, project)
 
 
@@ -61,8 +60,7 @@ def name_of(files: dict[str, Path]) -> str:
 def commit_of(folder: Path) -> str | None:
     """Return the commit that a folder has checked out, if its sources are those of the commit.
 
-    A file that only lies there (``dynamic_database.json``) changes nothing, and a manifest that
-    Lake has written since then does not either.
+    Other files (``dynamic_database.json``) and a manifest written by Lake since then are ignored.
     """
     commit = git.head_of(folder)
     if commit is None:
@@ -87,13 +85,13 @@ def _project(folder: Path) -> LakeProject | None:
 
 
 def data_of(project: LakeProject) -> dict[str, Path]:
-    """Return the files that are no Lean and whose names stand in strings of the Lean files."""
+    """Return the non-Lean files whose names occur in strings of the Lean files."""
     lean = (project.root / path for path in _lean_files(project.root, project))
     return _data(project.root, project, lean)
 
 
 def state_of_data(project: LakeProject) -> str:
-    """Name the content of what :func:`data_of` gives; empty if that is nothing."""
+    """Return the content name of :func:`data_of`'s files; empty if there are none."""
     data = data_of(project)
     return name_of(data) if data else ""
 
@@ -101,7 +99,7 @@ def state_of_data(project: LakeProject) -> str:
 def readable_files(folder: Path) -> Iterator[Path]:
     """Yield the files that programs of a project may read while it is elaborated.
 
-    They are the project's, links to other places aside; nothing hidden, built or of our own.
+    They are the project's, except links to other places and hidden, built or our own files.
     """
     home = folder.resolve()
     return (path for path in _walk(folder) if home in path.resolve().parents)
@@ -115,7 +113,9 @@ def _sources(folder: Path, project: LakeProject | None) -> dict[str, Path]:
 
 def _data(folder: Path, project: LakeProject | None, lean: Iterable[Path]) -> dict[str, Path]:
     named = set(_named(lean))
-    if project is not None and find_lakefile(folder) is None:  # one file, in a folder of any size
+    if (
+        project is not None and find_lakefile(folder) is None
+    ):  # a single file, in a folder of any size
         beside = (os.path.normpath(folder / name) for name in named)
         data = [Path(path) for path in beside if path.startswith(f"{folder}/")]
         data = [path for path in data if _is_file(path)]
@@ -169,7 +169,7 @@ def _walk(folder: Path) -> Iterator[Path]:
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
-    except OSError:  # a string that is too long to be a name
+    except OSError:  # a string too long for a file name
         return False
 
 
@@ -181,7 +181,7 @@ def _is_missing(folder: Path, path: str) -> bool:
 
 
 def _is_blob(file: Path, blob: str) -> bool:
-    """Whether a file is what git has under this name, Windows line ends aside."""
+    """Whether a file equals git's blob, ignoring Windows line endings."""
     content = os.fsencode(file.readlink()) if file.is_symlink() else file.read_bytes()
     unix = content.replace(b"\r\n", b"\n")
     return blob in {_blob(content, len(blob)), _blob(unix, len(blob))}

@@ -1,12 +1,12 @@
-"""Plain git: clone once into the cache, check commits out beside it, say clearly what failed.
+"""Git: clone once into the cache, and check commits out beside it.
 
 Every call is the user's own ``git`` with the user's own configuration (``insteadOf``, credential
-helpers, proxies), never a prompt, and never a program that a repository names: a folder may come
-from anybody, and its ``.git/config`` and ``.gitattributes`` with it. So there is one way to call
-git, :func:`run_git`, and from a folder of somebody else's it is asked only for what runs neither
-hook nor filter nor transport: which commit is checked out, and which files that has. ``git status``
-and ``git clone`` are not among these (they run filters of modified files, submodules' monitors, and
-what a partial clone says about its missing objects), so neither is used on a folder.
+helpers, proxies), without prompts, and without running programs named by a repository: a folder may
+come from anyone, with its ``.git/config`` and ``.gitattributes``. So there is one way to call git,
+:func:`run_git`, and in a foreign folder only commands that run no hook, filter or transport are
+used: which commit is checked out, and its files. ``git status`` and ``git clone`` are not used on a
+folder, since they run filters of modified files, submodules' monitors and fetches of partial
+clones.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ _SETTINGS = (
     "maintenance.auto=false",
     "gc.auto=0",
 )
-"""What no configuration may change: each names a program, or makes git start one."""
+"""Overrides of settings that name a program or make git start one."""
 _PROTOCOLS = "file:git:http:https:ssh"
-"""Ways to fetch; not ``ext``, which is a command, nor any other helper on the PATH."""
+"""Allowed protocols; not ``ext``, which is a command, nor other helpers on the PATH."""
 _NOWHERE = "none"
 _FIXED = {
     "GIT_TERMINAL_PROMPT": "0",
@@ -53,7 +53,7 @@ _FIXED = {
     "GIT_PAGER": "cat",
     "LC_ALL": "C",
 }
-_OTHERS = (  # of the caller, inside a git hook for example; they would lead to another repository
+_OTHERS = (  # the caller's, for example inside a git hook; they would point to another repository
     "GIT_DIR",
     "GIT_WORK_TREE",
     "GIT_INDEX_FILE",
@@ -65,7 +65,7 @@ _OTHERS = (  # of the caller, inside a git hook for example; they would lead to 
     "GIT_TEMPLATE_DIR",
 )
 _BYTE_FOR_BYTE = "* -text -filter -ident !working-tree-encoding\n"
-"""Attributes that win over a repository's own: files are checked out as they were committed."""
+"""Attributes that override a repository's own, so that files are checked out as committed."""
 
 
 def run_git(
@@ -75,13 +75,13 @@ def run_git(
     fetches: bool = False,
     variables: Mapping[str, str] | None = None,
 ) -> str:
-    """Run git, with nothing of a repository's own programs, and give what it prints.
+    """Run git without any of a repository's own programs, and return its output.
 
     Args:
-        arguments: The command and its words.
-        folder: Where it runs. A repository is looked for there, and not in the folders above.
-        fetches: Whether the command may fetch from elsewhere (``GIT_ALLOW_PROTOCOL`` of the
-            caller's environment says how, if it is set).
+        arguments: The command and its arguments.
+        folder: Its folder, which must be a repository's root.
+        fetches: Whether the command may fetch from elsewhere (with the caller's
+            ``GIT_ALLOW_PROTOCOL``, if set).
         variables: Environment variables to add.
 
     Raises:
@@ -111,7 +111,7 @@ def run_git(
 
 
 def without_password(url: str) -> str:
-    """Drop user and password from a web address, so that no token ends in a database.
+    """Drop user and password from a web address, so that no token is stored in a database.
 
     >>> without_password("https://me:secret@example.org/a/b.git")
     'https://example.org/a/b.git'
@@ -134,7 +134,7 @@ def head_of(folder: Path) -> str | None:
 
 
 def files_of(folder: Path, commit: str) -> dict[str, str]:
-    """Return the files of a commit that a folder's repository has: path → git's hash of it.
+    """Return the files of a commit in a folder's repository: path → git's hash.
 
     Raises:
         TraceError: If git cannot read it.
@@ -170,7 +170,7 @@ def _home(url: str) -> Path:
 
 
 def _mirror(url: str) -> Path:
-    """Clone ``url`` into the cache, without files, unless it is there."""
+    """Clone ``url`` into the cache, without files, unless cached."""
     mirror = _home(url) / "git"
     if mirror.is_dir():
         _write_config(mirror)
@@ -192,7 +192,7 @@ def _mirror(url: str) -> Path:
 
 
 def _write_config(mirror: Path) -> None:
-    """Write a mirror's configuration anew: the folder ``raid`` may have come with a project."""
+    """Rewrite a mirror's configuration, since the folder ``raid`` may have come with a project."""
     try:
         kind = run_git([f"--git-dir={mirror}", "rev-parse", "--show-object-format"])
     except TraceError:
@@ -203,14 +203,14 @@ def _write_config(mirror: Path) -> None:
 
 
 def _delete_leftovers(home: Path) -> None:
-    """Delete what killed processes left; the caller holds the lock, so nobody works on it."""
+    """Delete remnants of killed processes; the caller holds the lock."""
     for pattern in (".clone-*", ".checkout-*"):
         for path in home.glob(pattern):
             shutil.rmtree(path, ignore_errors=True)
 
 
 def find_commit(folder: Path, revision: str) -> str | None:
-    """Return the full commit that a name means in a folder's repository; ``None`` if nothing."""
+    """Resolve a name to a full commit in a folder's repository; ``None`` if unknown."""
     for name in (revision, f"refs/remotes/origin/{revision}"):
         try:
             return run_git(
@@ -223,9 +223,9 @@ def find_commit(folder: Path, revision: str) -> str | None:
 
 
 def resolve(url: str, revision: str) -> str:
-    """Return the full commit that a branch, a tag, a short or a full commit means now.
+    """Resolve a branch, a tag, a short or a full commit to the current full commit.
 
-    A full commit that is in the cache needs no network; a name is looked up again.
+    A cached full commit needs no network; a name is looked up again.
 
     Raises:
         TraceError: If the repository cannot be cloned or has no such commit.
@@ -246,7 +246,7 @@ def resolve(url: str, revision: str) -> str:
 
 
 def _fetch(mirror: Path, url: str, commit: str | None) -> None:
-    """Bring the mirror up to date; a commit outside of every branch is asked for by itself."""
+    """Update the mirror; a commit outside all branches is fetched separately."""
     try:
         everything = ["fetch", "--quiet", "--force", "--", url, "+refs/*:refs/*"]
         run_git(everything, folder=mirror, fetches=True)
@@ -254,18 +254,18 @@ def _fetch(mirror: Path, url: str, commit: str | None) -> None:
     except TraceError as error:
         if commit is None and find_commit(mirror, "HEAD") is None:
             raise TraceError(f"cannot fetch {without_password(url)}: {error}") from None
-        return  # offline: what is in the cache has to do
+        return  # offline: use the cache
     if branch := re.match(r"ref: (refs/heads/\S+)\s+HEAD", head):
         run_git(["symbolic-ref", "HEAD", branch[1]], folder=mirror)
     if commit is not None and find_commit(mirror, commit) is None:
         try:
             run_git(["fetch", "--quiet", "--", url, commit], folder=mirror, fetches=True)
         except TraceError:
-            return  # `resolve` says that there is no such commit
+            return  # `resolve` reports the missing commit
 
 
 def checkout(url: str, commit: str, *, near: Path | None = None) -> Path:
-    """Return a folder with the files of a full commit; made once, in one step, without a ``.git``.
+    """Return a folder with the files of a full commit, made once, atomically, without ``.git``.
 
     Args:
         url: The repository's address.
@@ -306,7 +306,7 @@ def _objects(near: Path, url: str, commit: str) -> Path:
 
 
 def no_such_commit(url: str, revision: str) -> TraceError:
-    """Say that a repository does not have a revision."""
+    """Make the error for a missing revision."""
     return TraceError(
         f"{without_password(url)} has no commit, branch or tag {revision!r}; "
         f"see them with: git ls-remote {without_password(url)}"
@@ -314,7 +314,7 @@ def no_such_commit(url: str, revision: str) -> TraceError:
 
 
 def _write_tree(partial: Path, objects: Path, commit: str) -> None:
-    """Write a commit's files to ``partial/tree``, out of a repository that only has objects."""
+    """Write a commit's files to ``partial/tree``, from a bare repository."""
     tree, home = partial / "tree", partial / "git"
     tree.mkdir()
     kind = "sha256" if len(commit) == 64 else "sha1"
@@ -330,6 +330,6 @@ def _write_tree(partial: Path, objects: Path, commit: str) -> None:
 
 
 def _quoted(path: Path) -> str:
-    """Write a path as git reads it among several."""
+    """Quote a path for git's path lists."""
     escaped = str(path).replace("\\", r"\\").replace('"', r"\"")
     return f'"{escaped}"'

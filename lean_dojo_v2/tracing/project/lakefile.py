@@ -1,4 +1,4 @@
-"""What Lake and elan say about a project: toolchain, libraries, dependencies."""
+"""A project's configuration for Lake and elan: toolchain, libraries, dependencies."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from lean_dojo_v2.tracing.project.requires import path_requires
 
 TOOLCHAIN_FILE = "lean-toolchain"
 LAKEFILES = ("lakefile.lean", "lakefile.toml")
-"""As Lake, we take the first where a folder has both."""
+"""Lakefiles; like Lake, the first is used if a folder has both."""
 MANIFEST = "lake-manifest.json"
 _PACKAGES_DIR = PurePosixPath(".lake/packages")
 NOT_SOURCES = frozenset({".lake", ".git", "lake-packages", "build"})
-"""Folders of a project with what was built or fetched."""
+"""Folders of a project with built or fetched files."""
 
 
 @attrs.frozen
@@ -35,7 +35,7 @@ class Library:
     Attributes:
         name: Its name in the lakefile.
         src_dir: Folder of its sources, relative to the project.
-        roots: Its root modules; it holds every file that is one of them or below one.
+        roots: Its root modules; it contains these and the modules below them.
     """
 
     name: str
@@ -66,9 +66,9 @@ class LakeProject:
         toolchain: Text of ``lean-toolchain``, for example ``leanprover/lean4:v4.28.0``.
         libraries: Its libraries and executables.
         dependencies: Its locked dependencies, and the packages that it requires by a path.
-        packages_dir: Where Lake puts them, relative to the project.
-        only: The one file that is traced, relative to the project; the others are there for its
-            imports. All of them, if not given.
+        packages_dir: Their folder, relative to the project.
+        only: The single file to trace, relative to the project, whose imports come from the
+            others; default: all files.
     """
 
     root: Path
@@ -80,11 +80,11 @@ class LakeProject:
 
     @property
     def lean_version(self) -> str:
-        """The version part of the toolchain, for example ``v4.28.0``; empty if it is not said."""
+        """The version part of the toolchain, for example ``v4.28.0``; empty if unknown."""
         return self.toolchain.rsplit(":", 1)[-1]
 
     def place_of(self, dependency: Dependency) -> PurePosixPath:
-        """Return the folder that Lake has a dependency in, relative to the project."""
+        """Return the folder of a dependency, relative to the project."""
         if dependency.path is not None:
             return PurePosixPath(dependency.path)
         return self.packages_dir / dependency.name
@@ -135,7 +135,7 @@ def read_project(root: Path) -> LakeProject:
     """Read a project's lakefile, toolchain and manifest.
 
     Raises:
-        TraceError: If the folder is no Lean project, or one of its files cannot be read.
+        TraceError: If the folder is not a Lean project, or one of its files cannot be read.
     """
     toolchain = root / TOOLCHAIN_FILE
     lakefile = find_lakefile(root)
@@ -163,7 +163,7 @@ def read_project(root: Path) -> LakeProject:
 
 
 def _near(root: Path, locked: Container[str]) -> Iterator[Dependency]:
-    """Yield the packages that a project, or one of these, requires by a path and has not locked."""
+    """Yield the unlocked packages that a project requires by a path, directly or not."""
     known: dict[str, str] = {}
     pending = ["."]
     while pending:
@@ -182,10 +182,10 @@ def _is_below(folder: Path, root: Path) -> bool:
 
 
 def lake_state(root: Path) -> str:
-    """Hash what Lake's files say now: lakefiles and the commits of the dependencies.
+    """Hash Lake's files: lakefiles and the commits of the dependencies.
 
-    Compiled packages and their options follow from it; only a dependency that is a folder beside
-    the project has no commit, so its lakefile counts too.
+    They determine compiled packages and their options; a dependency that is a folder has no commit,
+    so its lakefile counts.
 
     Raises:
         TraceError: If the manifest cannot be read.
@@ -200,7 +200,7 @@ def lake_state(root: Path) -> str:
 
 
 def may_have_sources(folder: Path) -> bool:
-    """Whether a folder may have sources: none that is hidden, built, installed or our own."""
+    """Whether a folder may have sources: not if it is hidden, built, installed or our own."""
     return (
         not folder.name.startswith(".")
         and folder.name not in NOT_SOURCES
@@ -210,7 +210,7 @@ def may_have_sources(folder: Path) -> bool:
 
 
 def _everything(root: Path) -> tuple[Library, ...]:
-    """Take every top-level module of a folder whose lakefile names no library."""
+    """Return every top-level module of a folder whose lakefile names no library."""
     names = {
         path.stem
         for path in root.iterdir()
@@ -234,7 +234,7 @@ def _toml_libraries(text: str) -> Iterator[Library]:
 def read_target(
     entry: Mapping[str, Any], package_dir: str = ".", *, executable: bool = False
 ) -> Library:
-    """Read what a lakefile says of a library or an executable."""
+    """Read a lakefile's entry of a library or an executable."""
     name = str(entry["name"]) if "name" in entry else "<unnamed>"
     folder = PurePosixPath(package_dir) / str(entry.get("srcDir", "."))
     if executable:
@@ -250,10 +250,10 @@ _DECLARATIONS = frozenset({"package", "lean_lib", "lean_exe", "require", "target
 
 
 def _lean_libraries(text: str) -> Iterator[Library]:
-    """Read the plain declarations of a ``lakefile.lean``; computed values are beyond a reader.
+    """Read the plain declarations of a ``lakefile.lean``, without computed values.
 
-    ``lake translate-config`` knows them, and the native engine asks it for Lean's options; but it
-    runs the file, and who traces with the embedded engine is promised that nothing of it is run.
+    ``lake translate-config`` gives those, and the native engine uses it for Lean's options; but it
+    runs the file, which tracing with the embedded engine must not.
     """
     words = list(code_tokens(text))
     starts = [i for i, token in enumerate(words) if token.text in _DECLARATIONS]
@@ -271,7 +271,7 @@ def _lean_libraries(text: str) -> Iterator[Library]:
 
 
 def _fields(block: Sequence[Token]) -> dict[str, Any]:
-    """Collect ``srcDir := "…"``, ``roots := #[`A, `B]`` and their like."""
+    """Collect ``srcDir := "…"``, ``roots := #[`A, `B]`` and similar fields."""
     fields: dict[str, Any] = {}
     for name, assign, *rest in (block[i:] for i in range(len(block) - 2)):
         if assign.text != ":=" or name.text not in {"srcDir", "roots", "globs", "root"}:
@@ -297,7 +297,7 @@ def _manifest(path: Path) -> tuple[tuple[Dependency, ...], PurePosixPath]:
     """Read ``lake-manifest.json`` of any version.
 
     Raises:
-        TraceError: If it is there and is not a manifest.
+        TraceError: If it exists but is not a manifest.
     """
     if not path.is_file():
         return (), _PACKAGES_DIR
@@ -322,5 +322,5 @@ def _package(entry: Mapping[str, Any]) -> Dependency:
 
 
 def project_of(file: Path) -> Path | None:
-    """Return the folder of the Lake project that a file lies in; ``None`` if it lies in none."""
+    """Return the folder of the Lake project around a file, or ``None``."""
     return next(filter(find_lakefile, file.absolute().parents), None)

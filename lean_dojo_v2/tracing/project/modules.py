@@ -31,11 +31,11 @@ def module_name(path: PurePosixPath | str) -> str:
 
 @attrs.frozen
 class ImportGraph:
-    """Which modules of a project import which others of it.
+    """The import graph of a project's modules.
 
     Attributes:
         imports: For each module its direct imports inside the project, in the order of its header.
-        circles: For each module that imports itself through others: the circle, itself first and
+        circles: For each module that imports itself through others: the cycle, itself first and
             last. These modules are not among ``imports``.
     """
 
@@ -68,16 +68,16 @@ class ImportGraph:
         return list(done)
 
     def closure(self, module: str) -> list[str]:
-        """Return what a module imports, directly or not, imported ones first, without itself."""
+        """Return a module's direct and indirect imports, imported ones first."""
         done: dict[str, None] = {}
         self._visit(module, done)
         return [name for name in done if name != module]
 
     def _visit(self, root: str, done: dict[str, None]) -> None:
-        """Add ``root`` to ``done`` after all that it imports; no recursion, for chains are long.
+        """Add ``root`` to ``done`` after its imports; without recursion, since chains are long.
 
-        graphlib sorts, but does not say what one module reaches; both orders come from this walk,
-        and cached traces are found by the second.
+        graphlib sorts, but cannot restrict to what one module reaches; both orders come from this
+        walk, and cache keys depend on the second.
         """
         stack: list[tuple[str, bool]] = [(root, False)]
         while stack:
@@ -90,7 +90,7 @@ class ImportGraph:
 
 
 def _circle(imports: Mapping[str, tuple[str, ...]]) -> list[str]:
-    """Find modules each of which imports the next one, and the last one the first; or none."""
+    """Find a cycle of imports, if any."""
     try:
         TopologicalSorter(imports).prepare()
     except CycleError as error:

@@ -1,6 +1,6 @@
-"""The options of Lean that Lake builds a file with: ``leanOptions`` and ``moreLeanArgs``.
+"""Lean options used by Lake for a file: ``leanOptions`` and ``moreLeanArgs``.
 
-``weakLeanArgs`` are left out, as Lake itself promises that they change no result.
+``weakLeanArgs`` are ignored, since by Lake's definition they change no result.
 """
 
 from __future__ import annotations
@@ -13,24 +13,22 @@ import attrs
 from lean_dojo_v2.tracing.project.lakefile import read_target
 
 Options: TypeAlias = Mapping[str, bool | int | str]
-"""Values by the names of options."""
+"""Option values by name."""
 
 _OURS = frozenset({"Elab.async", "warningAsError"})
-"""Options that a trace decides itself; with warnings as errors a ``sorry`` would be no theorem."""
+"""Options set by tracing itself; with warnings as errors a ``sorry`` would not be a theorem."""
 _NO_LIMIT = (1 << 31) - 1
-"""What the engine takes for ``maxHeartbeats = 0``: it refuses a limit of 0."""
+"""The engine's value for ``maxHeartbeats = 0``, since it refuses a limit of 0."""
 
 
 @attrs.frozen
 class LeanOptions:
-    """Options for every file of a package, and what its targets add to them.
-
-    Those are for each library and executable its root modules, and its further options.
+    """Options for every file of a package, and further options per library and executable.
 
     Attributes:
         package: The options of all files.
         targets: Root modules and further options.
-        left_out: Arguments of ``lean`` that are no options.
+        left_out: Other arguments of ``lean``.
     """
 
     package: Options = attrs.field(factory=dict)
@@ -46,14 +44,14 @@ class LeanOptions:
 
 
 def read_options(configuration: Mapping[str, Any]) -> LeanOptions:
-    """Read the options out of what a package's ``lakefile.toml`` says.
+    """Read the options of a package from its parsed ``lakefile.toml``.
 
     Raises:
-        TypeError: If a value is not what it should be; or ``AttributeError``, ``KeyError``.
+        TypeError: If a value has a wrong type; or ``AttributeError``, ``KeyError``.
     """
     left_out: list[str] = []
-    # Where two libraries could have a module, Lake takes the one that is declared last; and
-    # executables come after libraries.
+    # If two libraries could have a module, Lake takes the last declared one; executables come
+    # after libraries.
     libraries = reversed(configuration.get("lean_lib", ()))
     executables = configuration.get("lean_exe", ())
     return LeanOptions(
@@ -76,7 +74,7 @@ def _options(entry: Mapping[str, Any], left_out: list[str]) -> Options:
         else:
             left_out.append(argument)
     for written, value in given:
-        # A weak option may be one that Lean does not have, and the engine takes any.
+        # A weak option may be unknown to Lean; the engine accepts any.
         name = written.removeprefix("weak.")
         if name not in _OURS:
             found[name] = _NO_LIMIT if (name, value) == ("maxHeartbeats", 0) else value
@@ -84,7 +82,7 @@ def _options(entry: Mapping[str, Any], left_out: list[str]) -> Options:
 
 
 def _written(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield names and values of a TOML table, whose dotted names are tables, or of an array."""
+    """Yield names and values of a TOML table with nested tables, or of an array."""
     if isinstance(value, list):
         for item in value:
             yield str(item["name"]), item["value"]
@@ -97,7 +95,7 @@ def _written(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _joined(words: Iterable[str]) -> Iterator[str]:
-    """Yield arguments, with ``-D`` and the word behind it as one."""
+    """Yield arguments, joining ``-D`` with the next one."""
     words = iter(words)
     for word in words:
         yield f"-D{next(words, '')}" if word == "-D" else word

@@ -1,4 +1,4 @@
-"""A Lean repository at one commit: where it is, what it is called, and its files."""
+"""A Lean repository at one commit: address, name and files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class UnknownSourceError(UsageError, TraceError):
 
 
 def _as_url(url: str | Path) -> str:
-    """Make folders absolute, so that an address means the same everywhere."""
+    """Make folders absolute, so that an address is valid everywhere."""
     text = str(url)
     if "://" in text or _SCP_ADDRESS.match(text):
         return text.rstrip("/")
@@ -32,9 +32,9 @@ def _as_url(url: str | Path) -> str:
 
 
 def local_folder(url: str) -> Path | None:
-    """Return the folder that an address names, if it names one on this machine.
+    """Return the local folder of an address, if any.
 
-    The sample projects lie in the package, wherever their addresses are used.
+    The addresses of the sample projects denote folders of the package.
     """
     if packaged := packaged_project(url):
         return packaged
@@ -48,7 +48,7 @@ def local_folder(url: str) -> Path | None:
 
 
 def local_file(url: str) -> Path | None:
-    """Return the Lean file that an address names, if it names one on this machine."""
+    """Return the local Lean file of an address, if any."""
     file = Path(url).expanduser()
     return file.absolute() if file.suffix == ".lean" and file.is_file() else None
 
@@ -58,7 +58,7 @@ def _or_default(commit: str | None) -> str:
 
 
 def _resolve(url: str, commit: str) -> str:
-    """Turn what was asked for into a full commit, with the network only where it is needed."""
+    """Resolve a revision to a full commit, using the network only if necessary."""
     folder, file = local_folder(url), local_file(url)
     if file is not None:
         return _unchanged(file, commit, hash_of_file(file))
@@ -82,7 +82,7 @@ def _resolve(url: str, commit: str) -> str:
 
 
 def _unchanged(place: Path, asked: str, found: str) -> str:
-    """Give the name of a content, if it is the one that was asked for."""
+    """Return the name of the current content, if it is the requested one."""
     if asked not in {"", found}:
         raise TraceError(
             f"the files of {place} are no longer those of {asked[:12]} (they are {found[:12]}); "
@@ -99,9 +99,9 @@ class LeanGitRepo:
         url: Any address that git clones, a folder, or one Lean file.
         commit: The full commit. A branch, a tag, a short commit or nothing (the default branch)
             may be given and is looked up, which may clone; a full commit is taken as it is, so
-            that making the object needs no network. A file, and a folder whose sources are no
-            commit's, has the name of its content, ``files-`` and 40 hexadecimal digits (see
-            :mod:`.content`); it is read where it lies, as long as its content is the same.
+            that making the object needs no network. For a file, and a folder whose sources
+            are no commit's, it is the name of the content, ``files-`` and 40 hexadecimal digits
+            (see :mod:`.content`); it is read in place, while its content is unchanged.
 
     Raises:
         TraceError: If there is no such repository or commit.
@@ -117,18 +117,18 @@ class LeanGitRepo:
 
     @classmethod
     def from_path(cls, path: str | Path, *, url: str | None = None) -> LeanGitRepo:
-        """Take a folder as it is, without cloning or copying it.
+        """Use a folder in place, without cloning or copying it.
 
-        The commit is git's where the folder is the root of a git repository and its sources are
-        those of the commit, whatever else lies there; else it is the name of its content.
+        The commit is git's if the folder is the root of a git repository and its sources are those
+        of the commit; else it is the name of its content.
 
         Args:
             path: The project's folder.
-            url: The address to record; else ``origin`` of a git repository with unchanged
-                sources, else the folder.
+            url: The address to record; default: ``origin`` of a git repository with
+                unchanged sources, else the folder.
 
         Raises:
-            TraceError: If the folder is not there.
+            TraceError: If the folder does not exist.
         """
         folder = Path(path).expanduser().absolute()
         if not folder.is_dir():
@@ -171,7 +171,7 @@ class LeanGitRepo:
         """Its toolchain, libraries and dependencies.
 
         Raises:
-            TraceError: If it is no Lean project.
+            TraceError: If it is not a Lean project.
         """
         file = None if self._folder is not None else local_file(self.url)
         return read_project(self.path) if file is None else project_of_file(file)

@@ -1,4 +1,4 @@
-"""Packages that a lakefile requires by a path: they are there, with or without a manifest."""
+"""Packages that a lakefile requires by a path, with or without a manifest."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _ENDS = frozenset({"package", "lean_lib", "lean_exe", "require", "target", "scri
 
 
 def path_requires(lakefile: Path) -> list[tuple[str, str]]:
-    """Return the name and the folder of each package that is required by a path.
+    """Return the name and the folder of each package required by a path.
 
-    Folders are written as in the lakefile, relative to it. What cannot be read requires nothing:
-    whoever needs the lakefile itself says what is wrong with it.
+    Folders are relative to the lakefile, as written there. An unreadable lakefile requires nothing;
+    its errors are reported where it is needed.
     """
     text = lakefile.read_text(encoding="utf-8", errors="replace")
     if lakefile.suffix == ".lean":

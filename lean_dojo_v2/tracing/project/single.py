@@ -1,4 +1,4 @@
-"""One Lean file as a project of its own, for files that belong to none."""
+"""A single Lean file as a project, for files outside projects."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lean_dojo_v2.tracing.project.modules import module_name, module_path
 
 
 def project_of_file(file: Path) -> LakeProject:
-    """Return the project that an absolute file is traced in: the one around it, or what it imports.
+    """Return the project of an absolute file: the one around it, or one of its imports.
 
     Raises:
         TraceError: If the files of the project around it cannot be read.
@@ -38,7 +38,7 @@ def project_of_file(file: Path) -> LakeProject:
 
 
 def hash_of_file(file: Path) -> str:
-    """Name the content of a file with the sources of its project, see :mod:`.content`.
+    """Return the content name of a file with its project's sources, see :mod:`.content`.
 
     Raises:
         TraceError: As :func:`project_of_file`.

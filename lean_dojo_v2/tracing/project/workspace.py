@@ -17,7 +17,7 @@ from lean_dojo_v2.tracing.project.modules import ImportGraph, module_path
 CORE_ROOTS = frozenset({"Init", "Std", "Lean", "Lake"})
 """Roots of the modules that come with Lean itself."""
 CORE_FOLDER = PurePosixPath(".lake/packages/lean4/src/lean")
-"""Where LeanDojo places Lean's own sources."""
+"""LeanDojo's path of Lean's own sources."""
 
 
 @attrs.frozen
@@ -25,9 +25,9 @@ class SourceFile:
     """A Lean file.
 
     Attributes:
-        path: Where it is, relative to the repository, with ``/``; files of dependencies lie below
+        path: Its path relative to the repository, with ``/``; files of dependencies are below
             ``.lake/packages``.
-        text: Its text, with Unix line ends, as Lean reads it.
+        text: Its text, with Unix line endings, as Lean reads it.
         package: The dependency that it belongs to; empty for the repository's own.
     """
 
@@ -40,16 +40,15 @@ class SourceFile:
 
 @attrs.frozen
 class Workspace:
-    """The files of a repository and, where they are at hand, of its dependencies.
+    """The files of a repository and, if available, of its dependencies.
 
     Attributes:
         project: The project.
-        files: Every file by its module; of dependencies only what is imported.
-        graph: Which of them import which.
-        packages: For modules that are not at hand: the dependency by the root of the module.
-        unusable: Files of the repository that nobody can elaborate, by path, and why; they are not
-            among ``files``.
-        only: The path of the one file that is traced, if it is one.
+        files: Every file by its module; of dependencies only imported ones.
+        graph: Their import graph.
+        packages: For unavailable modules: the dependency by the root of the module.
+        unusable: Unreadable files of the repository by path, with the reason; not among ``files``.
+        only: The path of the single file to trace, if any.
     """
 
     project: LakeProject
@@ -61,10 +60,10 @@ class Workspace:
 
     @property
     def own(self) -> list[SourceFile]:
-        """The repository's own files, each once, imported ones first; of one file alone, that file.
+        """The repository's own files, each once, imported ones first; or the single file.
 
-        Of a file that is a module of two targets, that module counts which others import, else the
-        one of the target that is declared first.
+        For a file in two targets, the module imported by others counts, else that of the first
+        declared target.
         """
         imported = {name for file in self.files.values() for name in file.header.modules}
         chosen: dict[str, str] = {}
@@ -84,7 +83,7 @@ class Workspace:
         return [self.files[name] for name in self.graph.closure(module)]
 
     def imports_among(self, modules: Iterable[str]) -> dict[str, tuple[str, ...]]:
-        """Return the direct imports of some modules, and of all that they import."""
+        """Return the direct imports of some modules and of all their imports."""
         needed = set(modules)
         for module in list(needed):
             needed.update(self.graph.closure(module))
@@ -108,10 +107,9 @@ class Workspace:
         return tuple(path for name in file.header.modules if (path := self.path_of(name)))
 
     def foreign(self) -> tuple[str, str] | None:
-        """Find an import of another package whose source is not at hand, and the importing file.
+        """Find an import of another package without available source, and the importing file.
 
-        A module that the repository itself should have, and has not, is the affair of the files
-        that import it.
+        A missing module of the repository itself is reported with the files that import it.
         """
         own = {f.module.split(".")[0] for f in self.files.values() if not f.package}
         for file in self.all:
@@ -128,7 +126,7 @@ def read_workspace(project: LakeProject, *, fetch: bool = False) -> Workspace:
     With ``fetch``, dependencies that Lake has not fetched are cloned.
 
     Raises:
-        TraceError: If the project has no file, or none that can be read.
+        TraceError: If the project has no readable file.
     """
     unusable: dict[str, str] = {}
     files = {f.module: f for f in _read(project, project.root, PurePosixPath(), unusable)}
@@ -158,7 +156,7 @@ def read_workspace(project: LakeProject, *, fetch: bool = False) -> Workspace:
 
 
 def _missing(*known: Mapping[str, SourceFile]) -> set[str]:
-    """Return the roots of imports that are not among the files, and do not come with Lean."""
+    """Return the roots of imports that are neither among the files nor Lean's."""
     present = {module for files in known for module in files}
     imported = {name for files in known for f in files.values() for name in f.header.modules}
     return {name.split(".")[0] for name in imported - present} - CORE_ROOTS
@@ -176,7 +174,7 @@ def _add_imported(files: dict[str, SourceFile], available: Mapping[str, SourceFi
 def _of_dependency(
     project: LakeProject, dependency: Dependency, roots: set[str], *, fetch: bool
 ) -> dict[str, SourceFile]:
-    """Read a dependency's files, if they are at hand and any of the roots is one of its."""
+    """Read a dependency's files, if available and if it has any of the roots."""
     place = project.place_of(dependency)
     folder = project.root / place
     if not folder.is_dir():
@@ -200,7 +198,7 @@ def _read(
     unusable: dict[str, str],
     package: str = "",
 ) -> Iterable[SourceFile]:
-    """Read a project's files; why some cannot be read is added to ``unusable``."""
+    """Read a project's files; add unreadable ones to ``unusable``."""
     for module, path in project.sources().items():
         try:
             text = read_source(folder / path)

@@ -1,1 +1,1 @@
-"""From what Lean elaborated to records: declarations, tactics, premises."""
+"""From Lean's elaboration to records: declarations, tactics, premises."""

@@ -1,8 +1,8 @@
-"""Read what the engine answers to ``dojo.trace``.
+"""Read the engine's answer to ``dojo.trace``.
 
-Which identifiers mean which constants is Lean's own list, that of an ``.ilean`` file: by
-``{"c": {"m": MODULE, "n": NAME}}`` a definition and usages, each a place ``[line, unit, end line,
-end unit, …]`` from 0, in UTF-16 units. What follows the four numbers changes between versions.
+References are in the format of an ``.ilean`` file: for each ``{"c": {"m": MODULE, "n": NAME}}`` a
+definition and usages, each a place ``[line, unit, end line,
+end unit, …]`` from 0, in UTF-16 units. The rest after the four numbers depends on the version.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def read_answer(answer: Fields, places: PositionMap) -> Elaboration:
     """Read the answer; ``bytes`` are positions in the text that was sent.
 
     Raises:
-        TraceError: If it has not the form that it should have.
+        TraceError: If it is malformed.
     """
 
     def span(item: Fields) -> tuple[int, int]:
@@ -93,9 +93,9 @@ def _definitions(answer: Fields, places: PositionMap) -> Iterator[Definition]:
 
 
 def _references(answer: Fields, places: PositionMap) -> list[Reference]:
-    """Give the identifiers that mean constants, in the order of the text.
+    """Return the identifiers that denote constants, in the order of the text.
 
-    Lean writes them in the order of a hash table, which says nothing.
+    Lean writes them in the order of a hash table.
     """
     homes = {item["lean_name"]: _home(item) for item in answer["references"]}
     found: list[Reference] = []

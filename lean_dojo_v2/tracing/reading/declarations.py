@@ -1,4 +1,4 @@
-"""Declarations in the text: where one starts and ends, its keyword, its statement."""
+"""Declarations in the text: range, keyword and statement."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class Declaration:
     """A declaration of a file.
 
     Attributes:
-        full_name: Its name, private ones as the user writes them.
+        full_name: Its name, as the user writes it if private.
         constant: Its name as Lean has it.
         keyword: ``theorem``, ``def``, ``structure``, …
-        outer: Index where it starts, its docstring included.
+        outer: Index of its start, including its docstring.
         start: Index of its first modifier or keyword.
         name_end: Index after its name.
         end: Index after its last character.
@@ -53,9 +53,9 @@ class Declaration:
 def declarations(
     text: str, commands: Iterable[TracedCommand], definitions: Iterable[Definition]
 ) -> list[Declaration]:
-    """Find the declaration that each definition names; those of one ``mutual`` are told apart.
+    """Find the declaration of each definition, also within a ``mutual`` block.
 
-    Constructors, fields, ``where`` functions and what Lean makes by itself are no declarations.
+    Constructors, fields, ``where`` functions and generated constants are not declarations.
     """
     ordered = sorted(definitions, key=lambda definition: (definition.start, definition.end))
     starts = [definition.start for definition in ordered]
@@ -101,7 +101,7 @@ def _of_command(
 
 def _keyword_before(words: Sequence[Token], name: int) -> int | None:
     """Return the index of the keyword that the name at ``name`` follows, or is."""
-    if words[name].text == "instance":  # a nameless one is named by its keyword
+    if words[name].text == "instance":  # a nameless instance is located by its keyword
         return name
     index = name - 1
     if index >= 0 and words[index].text == ")":  # instance (priority := low) name
@@ -141,9 +141,9 @@ def _opening(words: Sequence[Token], closing: int) -> int:
 
 
 def statement(text: str, declaration: Declaration, end: int | None = None) -> tuple[str, int]:
-    """Cut the statement off a theorem.
+    """Separate the statement of a theorem.
 
-    ``end`` is where it ends, as Lean's parser says; else that is read from the text.
+    ``end`` is its end by Lean's parser; default: read from the text.
 
     The statement is the source text up to and with the ``:=`` before the proof. A proof by pattern
     matching (``theorem f : ∀ n, P n | 0 => …``) has no ``:=``; the statement then gets one, so that

@@ -1,7 +1,7 @@
-"""Proofs that stand elsewhere than in a theorem: in a ``def``, an ``instance``, an ``example``.
+"""Proofs outside theorems: in a ``def``, an ``instance``, an ``example``.
 
 Their steps are training data like any other. A command of the project's own (``mkthm foo by simp``)
-may state a theorem too, which only Lean knows; what it is called here is its first word.
+may also define a theorem, which only Lean knows; its keyword here is its first word.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ EXAMPLE = "example"
 _PREFIXES = frozenset(
     {"open", "set_option", "include", "omit", "variable", "universe", "attribute", "#"}
 )
-"""What stands before ``in`` and a command."""
+"""Keywords of prefixes that end in ``in``, before a command."""
 
 
 def declarations_elsewhere(
@@ -27,17 +27,17 @@ def declarations_elsewhere(
     found: Sequence[Declaration],
     steps: Sequence[int],
 ) -> list[Declaration]:
-    """Find what tactics stand in besides theorems.
+    """Find the declarations outside theorems that contain tactics.
 
     Args:
         text: The file.
         commands: Its commands.
         definitions: What it defines.
-        found: Its declarations that are known by their keyword.
-        steps: Where its tactics start, in order.
+        found: Its declarations found by keyword.
+        steps: Starts of its tactics, in order.
 
     Returns:
-        Declarations with a tactic in them, in order. One without a name is called after its line.
+        Declarations with a tactic in them, in order. An anonymous one is named after its line.
     """
 
     def has_steps(start: int, end: int) -> bool:
@@ -61,7 +61,7 @@ def _of_command(
     outer, start = modifiers_before(words, keyword)
     head = words[keyword]
     word = text[head.start : words[keyword + 1].end] if head.text == "#" else head.text
-    if word == "theorem":  # it is none of this file's definitions: an error has taken its name
+    if word == "theorem":  # not among this file's definitions, because of an error
         return
     inside = (d for d in named if head.end <= d.start < command.end)
     own = None if word == EXAMPLE else next(inside, None)
@@ -79,7 +79,7 @@ def _of_command(
 
 
 def _keyword(words: Sequence[Token]) -> int:
-    """Return the index of the word that says what a command is, past ``open … in`` and the like."""
+    """Return the index of a command's keyword, after ``open … in`` and similar prefixes."""
     depth, first = 0, 0
     for index, word in enumerate(words):
         depth += (word.text in OPENERS) - (word.text in CLOSERS)

@@ -1,12 +1,12 @@
-"""From what an engine said about a file to theorems, tactics and premises.
+"""From an engine's answer about a file to theorems, tactics and premises.
 
 **Which tactics count.** LeanDojo's rule: every member of a tactic sequence of the source, at any
 depth, counts once: simple steps (``simp``), structured ones (``· …``, ``case … => …``,
 ``induction … with …``, ``have : … := by …``) with their whole text, and the steps inside them.
-Parts of a step that are no members do not: ``a <;> b`` is one tactic, and so is ``rw [a, b]``.
-What macros run inside, what runs when nothing is left to prove, and what leaves the goals as they
-were is left out. A member that runs several times (``all_goals``, ``repeat``) counts with its first
-run. The engine selects the members; the rest is decided here.
+Parts of a step that are not members do not: ``a <;> b`` is one tactic, and so is ``rw [a, b]``.
+Tactics inside macros, tactics run without open goals, and those that leave the goals unchanged are
+left out. A member that runs several times (``all_goals``, ``repeat``) counts with its first run.
+The engine selects the members; the rest is decided here.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _SORRY_WARNING = re.compile(r"declaration uses ['`‘]sorry['`’]")
 
 _COMBINATORS = ("<;>", "<|>")
 _COMBINATOR_GAP = 200
-"""Characters before a tactic in which a combinator is looked for: line ends and indentation."""
+"""Maximum distance of a combinator before a tactic: line breaks and indentation."""
 
 WITH_ERROR = "with an error"
 WITH_SORRY = "with sorry, outside a theorem"
@@ -66,13 +66,13 @@ NO_CHANGE = "that leave the goals as they were"
 MADE = "made by a macro, without a tactic in the source"
 
 UNKNOWN: Position = (0, 0)
-"""Where a premise is defined, if nobody recorded it: before the first line, so inside no premise.
+"""Position of a premise without a recorded one: before the first line, so inside no premise.
 
-The embedded engine's library says in which file a constant of Lean itself is, not where in it.
+The embedded engine's library has the file of a constant of Lean itself, but not its position.
 """
 
 PathOf = Callable[[str], str | None]
-"""Gives the file of a module, relative to the repository; ``None`` if unknown."""
+"""Returns the file of a module, relative to the repository; ``None`` if unknown."""
 
 
 def extract(
@@ -83,14 +83,14 @@ def extract(
     Args:
         path: The file, relative to its repository.
         text: Its text, with Unix line ends.
-        elaboration: What the engine said.
+        elaboration: The engine's answer.
         imports: Paths of the files that it imports.
-        path_of: Where modules are.
+        path_of: Files of modules.
     """
     places = PositionMap(text)
     found = declarations(text, elaboration.commands, elaboration.definitions)
     errors = [p for p in elaboration.problems if p.severity == "error"]
-    # Lean goes on after an error as if the declaration were proven.
+    # Lean continues after an error as if the declaration were proven.
     broken = dict.fromkeys(d.constant for d in found if _inside(d, errors))
     commands = sorted((c for c in elaboration.commands if c.start < c.end), key=lambda c: c.start)
     failed = _failed(commands, errors)
@@ -127,13 +127,13 @@ def extract(
 
 
 def _failed(commands: Sequence[TracedCommand], errors: Iterable[Diagnostic]) -> list[int]:
-    """Return the indices of the commands that have an error; one in the header is in none."""
+    """Return the indices of the commands with an error; header errors belong to none."""
     starts = [command.start for command in commands]
     return sorted({bisect_right(starts, error.start) - 1 for error in errors} - {-1})
 
 
 def _lost(text: str, commands: Sequence[TracedCommand], failed: Iterable[int]) -> Iterator[str]:
-    """Yield the names, without namespaces, that commands with an error would have defined."""
+    """Yield the names, without namespaces, defined by commands with an error."""
     for index in failed:
         words = list(code_tokens(text, commands[index].start, commands[index].end))
         for keyword, name in pairwise(words):
@@ -156,7 +156,7 @@ def _premise(declaration: Declaration, text: str, places: PositionMap) -> Premis
 
 
 class _FileReader:
-    """Reads theorems out of one file's elaboration; the arguments are those of :func:`extract`."""
+    """Extracts theorems from one file's elaboration; the arguments are those of :func:`extract`."""
 
     def __init__(
         self, text: str, places: PositionMap, elaboration: Elaboration, path_of: PathOf
@@ -179,7 +179,7 @@ class _FileReader:
         known = self.statements.get(declaration.constant)
         stated, proof = statement(self.text, declaration, known)
         words = code_tokens(self.text, proof, declaration.end)
-        # what proves a side condition of the statement, as in `a[i]'(by omega)`, is no step
+        # the proof of a side condition of the statement, as in `a[i]'(by omega)`, is not a step
         first = bisect_left(self.step_starts, proof)
         last = bisect_left(self.step_starts, declaration.end)
         return TracedTheorem(
@@ -194,7 +194,7 @@ class _FileReader:
         )
 
     def steps_left_out(self, found: Iterable[Declaration]) -> dict[str, int]:
-        """Say which members of tactic sequences are no steps, and how many."""
+        """Count the members of tactic sequences that are not steps, by reason."""
         stated = 0
         for declaration in filter(lambda d: d.is_theorem, found):
             known = self.statements.get(declaration.constant)
@@ -204,26 +204,26 @@ class _FileReader:
         return dict(+(self._no_steps + Counter({IN_STATEMENT: stated})))
 
     def elsewhere(self, declaration: Declaration, path: str) -> TracedTheorem:
-        """Make the record of a proof that is no theorem's; every tactic of it counts."""
+        """Make the record of a proof outside a theorem; all its tactics count."""
         record = self.theorem(declaration)
         first = bisect_left(self.step_starts, declaration.start)
         last = bisect_left(self.step_starts, declaration.end)
         own = (self._tactic(*step, declaration.full_name) for step in self.steps[first:last])
         return attrs.evolve(
             record,
-            constant=f"{path}: {declaration.constant}",  # an example's is no constant of Lean's
+            constant=f"{path}: {declaration.constant}",  # an example has no constant in Lean
             tactics=record.tactics or tuple(own),
             kind=declaration.keyword,
         )
 
     def named(self, declaration: Declaration) -> tuple[str, ...]:
-        """Return the constants that a declaration names."""
+        """Return the constants in a declaration's text."""
         first = bisect_left(self.reference_starts, declaration.start)
         last = bisect_left(self.reference_starts, declaration.end)
         return tuple(dict.fromkeys(r.full_name for r in self.references[first:last]))
 
     def _not_constants(self, start: int, end: int) -> Iterator[str]:
-        """Yield the identifiers of a stretch of the text that mean no constant, each once."""
+        """Yield the identifiers in a range of the text that are not constants, each once."""
         seen: set[str] = set()
         for word in code_tokens(self.text, start, end):
             at = bisect_left(self.reference_starts, word.start)
@@ -283,13 +283,13 @@ class _FileReader:
 def _counted(
     text: str, steps: Iterable[ElaboratedTactic], others: Counter[str]
 ) -> list[tuple[ElaboratedTactic, str, str]]:
-    """Keep the steps that count, each once, outer ones before what is inside them.
+    """Keep the steps that count, each once, outer ones first.
 
-    ``others`` counts those that do not, by their reason.
+    ``others`` counts the rest by reason.
 
-    Macros make sequences of what the source has elsewhere: ``have : p := by …`` of the members of
-    its ``by``, which count, and ``a <;> b`` of ``a`` and ``b``, which do not. The latter two are
-    told by where they stand: at the start of a longer member, or after the combinator.
+    Macros make sequences from parts of the source: ``have : p := by …`` from the members of its
+    ``by``, which count, and ``a <;> b`` from ``a`` and ``b``, which do not. The latter are
+    recognised by position: at the start of a longer member, or after the combinator.
     """
     found: dict[int, dict[int, ElaboratedTactic]] = {}
     for step in steps:
@@ -324,7 +324,7 @@ def _usable(text: str, references: Iterable[Reference]) -> list[Reference]:
 
 
 def dedent(tactic: str, column: int) -> str:
-    r"""Move a tactic of several lines from its column to the left margin, to be run by itself.
+    r"""Move a multi-line tactic from its column to the left margin.
 
     >>> dedent("cases h with\n    | inl a => exact a", 4)
     'cases h with\n| inl a => exact a'

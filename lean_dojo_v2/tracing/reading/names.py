@@ -1,4 +1,4 @@
-"""Names as Lean has them and as users write them."""
+"""Internal names of Lean, and names as users write them."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def user_name(name: str) -> str:
 
 
 def resting_on_errors(files: Iterable[TracedFile]) -> set[str]:
-    """Return the constants with an error in them and all that rest on one, directly or not.
+    """Return the constants with an error and all that depend on one, directly or not.
 
-    Lean takes a declaration with an error for proven, so that it can go on; what uses it, also
-    unseen by ``simp``, proves nothing. Of a definition that failed there may be nothing at all, and
-    a statement that names it then speaks of any variable of that name. The files of the project are
-    given with imported ones first.
+    Lean treats a declaration with an error as proven, so that it can continue; anything that uses
+    it, even implicitly by ``simp``, proves nothing. A failed definition may not exist at all, and
+    its name in a statement then denotes an auto-bound variable. The project's files must be given
+    with imported ones first.
     """
     unsound: set[str] = set()
     lost: dict[str, frozenset[str]] = {}
@@ -48,7 +48,7 @@ def resting_on_errors(files: Iterable[TracedFile]) -> set[str]:
 
 
 def names_lost(statement: str, lost: Iterable[str]) -> bool:
-    """Whether a statement speaks of a lost name, which it does not bind itself.
+    """Whether a statement mentions a lost name that it does not bind itself.
 
     >>> names_lost("theorem a : f 0 = 1 :=", ["f"]), names_lost("theorem a (f : p) : p :=", ["f"])
     (True, False)
@@ -62,7 +62,7 @@ def names_lost(statement: str, lost: Iterable[str]) -> bool:
 
 
 def _binds(words: list[str], index: int) -> bool:
-    """Whether the name at ``index`` is one of a binder's: ``(f g : Nat)``, ``∀ f, …``."""
+    """Whether the name at ``index`` is bound there: ``(f g : Nat)``, ``∀ f, …``."""
     first = last = index
     while first > 0 and _NAME.match(words[first - 1]):
         first -= 1
@@ -75,7 +75,7 @@ def _binds(words: list[str], index: int) -> bool:
 
 
 def _prefixes(name: str) -> Iterable[str]:
-    """Yield a name and its prefixes: ``A.b.match_1`` is a part of ``A.b``."""
+    """Yield a name and its prefixes, since ``A.b.match_1`` is a part of ``A.b``."""
     while name:
         yield name
         name = name.rpartition(".")[0]

@@ -1,7 +1,7 @@
-"""What tracing one file gives: first as an engine says it, then as theorems and premises.
+"""Records of tracing one file: an engine's answer, and theorems and premises made from it.
 
-In what an engine says, ``start`` is the index of a first character in the file's text, ``end`` the
-index after the last one, and ``constant`` a name as Lean has it, unique in the project; a
+In an engine's answer, ``start`` is the index of a first character in the file's text, ``end`` the
+index after the last one, and ``constant`` Lean's internal name, unique in the project; a
 ``full_name`` is the name as the user writes it.
 """
 
@@ -19,9 +19,9 @@ class Diagnostic:
     """An error or another message of Lean about a file.
 
     Attributes:
-        text: What Lean says.
+        text: Its text.
         start: Where it starts.
-        end: Where it ends, equal to ``start`` if Lean gives none.
+        end: Where it ends; equal to ``start`` if unknown.
         severity: ``error``, ``warning`` or ``information``.
         kind: Lean's tag, for example ``hasSorry``; may be empty.
     """
@@ -35,9 +35,9 @@ class Diagnostic:
 
 @attrs.frozen
 class ElaboratedTactic:
-    """A tactic of the source, member of a tactic sequence; the goals before and after it.
+    """A tactic of the source, a member of a tactic sequence, with the goals before and after it.
 
-    ``digest``: that of the first goal before it, if there is one.
+    ``digest`` is that of the first goal before it, if any.
     """
 
     start: int
@@ -59,9 +59,9 @@ class Definition:
 
 @attrs.frozen
 class Reference:
-    """An identifier of a file that means a constant of a module.
+    """An identifier of a file that denotes a constant of a module.
 
-    ``def_start`` and ``def_end`` tell where the name stands in the file that defines it, if known.
+    ``def_start`` and ``def_end`` are the range of the name in its defining file, if known.
     """
 
     full_name: str
@@ -74,7 +74,7 @@ class Reference:
 
 @attrs.frozen
 class TracedCommand:
-    """A command of a file, its docstring included."""
+    """A command of a file, including its docstring."""
 
     start: int
     end: int
@@ -82,19 +82,19 @@ class TracedCommand:
 
 @attrs.frozen
 class Elaboration:
-    """What an engine said about one file.
+    """An engine's answer about one file.
 
     Attributes:
         commands: Its commands.
         steps: The members of its tactic sequences, in the order of the engine.
         definitions: The constants that it defines.
-        references: The identifiers that mean constants.
+        references: The identifiers that denote constants.
         problems: Lean's messages.
-        uses: For each declared constant the constants of the project that it rests on, as Lean
-            names them.
-        made: The theorems that macros have made.
-        statements: For each declared constant where the text of its statement ends.
-        in_memory: The modules behind its imports that were not there compiled.
+        uses: For each declared constant the constants of the project that it depends on, by
+            Lean's names.
+        made: Theorems defined by macros.
+        statements: For each declared constant the end of its statement's text.
+        in_memory: Imported modules that were not compiled.
     """
 
     commands: tuple[TracedCommand, ...] = ()
@@ -116,9 +116,9 @@ class TracedTheorem:
         statement: Source text of the statement, from its first modifier up to and with ``:=``.
         start: Where the statement starts (a docstring before it is not part of it).
         end: Where the proof ends.
-        has_sorry: Whether its proof says ``sorry``, in whatever way.
-        variables: Identifiers of the statement that mean no constant, each once.
-        kind: Its keyword; another one than ``theorem`` or ``lemma`` for a proof elsewhere.
+        has_sorry: Whether its proof contains ``sorry``, in any form.
+        variables: Identifiers of the statement that are not constants, each once.
+        kind: Its keyword; not ``theorem`` or ``lemma`` for a proof outside theorems.
     """
 
     full_name: str
@@ -132,7 +132,7 @@ class TracedTheorem:
     kind: str = "theorem"
 
     def bound(self, file_path: str, url: str, commit: str) -> Theorem:
-        """Return the record of the theorem in a repository."""
+        """Return the theorem's record in a repository."""
         return Theorem(
             self.full_name,
             file_path,
@@ -159,7 +159,7 @@ class FileError:
 
 @attrs.frozen
 class TracedFile:
-    """Everything that is known of one file.
+    """Everything known about one file.
 
     Attributes:
         path: The file, relative to its repository.
@@ -167,14 +167,14 @@ class TracedFile:
         theorems: Its theorems, in order; those with an error in them are left out.
         premises: Its declarations, in order.
         broken: Constants of declarations with an error in them; what uses them proves nothing.
-        uses: What its constants rest on, see :class:`Elaboration`.
-        lost: Names, without their namespaces, of definitions with an error in them. Lean may take
-            such a name in a later statement for a variable that nobody declared.
-        commands: How many commands it has.
-        failed: How many of them have an error.
-        elsewhere: Proofs that stand elsewhere than in a theorem, in order; they have tactics.
-        left_out: Why proofs of it are not here, and how many.
-        steps_left_out: Why tactics of it are no steps of a proof, and how many.
+        uses: Dependencies of its constants, see :class:`Elaboration`.
+        lost: Names, without namespaces, of definitions with an error. Lean may treat such a name
+            in a later statement as an auto-bound variable.
+        commands: Number of commands.
+        failed: Number of commands with an error.
+        elsewhere: Proofs outside theorems, in order; they have tactics.
+        left_out: Numbers of proofs left out, by reason.
+        steps_left_out: Numbers of tactics that are not steps, by reason.
     """
 
     path: str

@@ -1,4 +1,4 @@
-"""Goals as LeanDojo writes them."""
+"""Goals in LeanDojo's format."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ _GOAL_MARKS = ("⊢", "|")
 
 
 def clean_state(printed: str) -> str:
-    r"""Bring goals, as Lean prints them, into LeanDojo's form: one blank line between two goals.
+    r"""Convert goals printed by Lean to LeanDojo's format, with a blank line between goals.
 
-    Lean starts every goal with a newline and puts nothing else between two goals; the line with
-    ``⊢`` is a goal's last, up to its indented continuation.
+    Lean starts every goal with a newline and has no other separator; a goal ends with its line with
+    ``⊢`` and the indented continuation.
 
     >>> clean_state("\ncase a\n⊢ p\ncase b\nh : p\n⊢ q ∧\n    r")
     'case a\n⊢ p\n\ncase b\nh : p\n⊢ q ∧\n    r'

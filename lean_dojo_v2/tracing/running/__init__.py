@@ -1,1 +1,1 @@
-"""Who elaborates the files: the embedded engine or the project's own toolchain."""
+"""Elaboration of the files, by the embedded engine or the project's own toolchain."""

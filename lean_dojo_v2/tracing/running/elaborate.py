@@ -1,4 +1,4 @@
-"""One file, one request: an engine elaborates it, or compiles it for those that import it."""
+"""Elaborate a file in one request, or compile it for files that import it."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def elaborate(
     options: Options | None = None,
     keep: Path | None = None,
 ) -> Elaboration:
-    """Have an engine elaborate a file; what it imports, the engine finds in its project.
+    """Elaborate a file on an engine, which finds the imports in its project.
 
     Args:
         server: The engine.
         file: The file.
-        timeout: Seconds that it may take.
+        timeout: Time limit in seconds.
         options: Options of Lean.
-        keep: Where others import the file from sources: the project folder, to compile it there.
+        keep: Project folder in which to compile the file, if others import it from sources.
 
     Raises:
         RequestError: If the engine refuses the file (its imports, for example).
@@ -54,7 +54,7 @@ def elaborate(
 
 
 def compile_module(server: Server, file: SourceFile, timeout: float, *, keep: Path) -> None:
-    """Have an engine compile a file into its project folder, for those that import it.
+    """Compile a file into its project folder, for files that import it.
 
     Raises:
         RequestError: If the engine refuses the file.
@@ -74,12 +74,12 @@ def _ask(
     }
     try:
         return server.ask(command, {**request, **wanted}, timeout)
-    except RequestError as error:  # whoever reads it knows no commands of an engine
+    except RequestError as error:  # without the engine's command, which users do not know
         raise RequestError(str(error).removeprefix(f"{command}: "), error.code) from None
 
 
 def _keep(answer: Mapping[str, Any], file: SourceFile, folder: Path) -> None:
-    """Put a compiled module beside its source; there is none if an import was not compiled."""
+    """Write a compiled module beside its source; none if an import was not compiled."""
     if "olean" in answer:
         path = folder / module_path(file.module).with_suffix(".olean")
         atomic_write_bytes(path, bytes(orjson.loads(answer["olean"])))

@@ -1,7 +1,7 @@
-"""The engines behind one door: files in, elaborations out, in whatever order they are done.
+"""Elaborate files on either engine, yielding results as they are done.
 
-Every file is one request, whatever the engine. The embedded one is given sources in one folder, and
-compiles what others import. For the project's own Lean Lake has built the project.
+Every file is one request. The embedded engine gets the sources in one folder, and compiles imported
+files; for the native engine Lake builds the project.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ from lean_dojo_v2.tracing.running.layout import lay_out
 _log = logging.getLogger(__name__)
 
 ENGINE_MB = 1_300
-"""Memory that one embedded engine takes while it traces."""
+"""Memory of one embedded engine during tracing."""
 MEMORY_LIMIT_MB = 4_000
 
 Outcome: TypeAlias = Elaboration | LeanError
 Outcomes: TypeAlias = Generator[tuple[SourceFile, Outcome], None, None]
-"""To be closed by whoever does not take all: the engines work on behind it."""
+"""Must be closed if not exhausted, since engines work ahead."""
 Imports: TypeAlias = Mapping[str, Sequence[str]]
 Job: TypeAlias = Callable[..., Any]
-"""What an engine does with a file: it elaborates or compiles it."""
+"""A job for a file: elaborate or compile it."""
 
 
 class ImportedFileError(LeanError):
@@ -56,17 +56,17 @@ class Engine(Protocol):
     """Something that elaborates files."""
 
     identity: str
-    """What it is, with its version: what it says about a file depends on it."""
+    """Its kind and version, on which results depend."""
 
     def state(self) -> str:
-        """Say what a result depends on besides that and the texts of the project's files.
+        """Return everything else that results depend on besides the texts of the files.
 
         Raises:
-            TraceError: The project's own files say it, and they cannot be read.
+            TraceError: The project's files cannot be read.
         """
 
     def run(self, files: Sequence[SourceFile]) -> Outcomes:
-        """Elaborate files; one that the engine breaks down on gives its error.
+        """Elaborate files; yield an error for one on which the engine fails.
 
         Raises:
             EngineUnavailableError: The engine cannot be started.
@@ -74,7 +74,7 @@ class Engine(Protocol):
 
 
 class EmbeddedEngine:
-    """Embedded engines, if ``jobs`` does not say how many, one a core, as far as memory goes.
+    """Embedded engines: ``jobs`` of them, by default one per core as memory allows.
 
     Raises:
         EngineUnavailableError: A file imports something that it cannot import.
@@ -97,13 +97,13 @@ class EmbeddedEngine:
         self.identity = f"embedded {install.PACKAGE}@{install.VERSION} Lean {install.LEAN_VERSION}"
 
     def state(self) -> str:
-        """Say what the files are that the sources name: it has no options of projects."""
+        """Return a hash of files named by the sources; it uses no project options."""
         return state_of_data(self._workspace.project)
 
     def run(self, files: Sequence[SourceFile]) -> Outcomes:
         """Elaborate files; see :class:`Engine`.
 
-        What nobody asked for, but some file imports, is compiled only.
+        Files that are only imported are compiled, not elaborated.
         """
         room = psutil.virtual_memory().available // (ENGINE_MB << 20)
         size = self._jobs or max(1, min(available_cores(), room))
@@ -131,10 +131,10 @@ class EmbeddedEngine:
 
 
 class NativeEngine:
-    """Engines of the project's own Lean, one a core if ``jobs`` does not say how many.
+    """Engines of the project's own Lean: ``jobs`` of them, by default one per core.
 
     Raises:
-        EngineUnavailableError: There is no Lake or no Lean, or another program is to be run.
+        EngineUnavailableError: There is no Lake or Lean, or a foreign engine is set.
     """
 
     def __init__(self, project: LakeProject, jobs: int | None, timeout: float) -> None:
@@ -150,12 +150,12 @@ class NativeEngine:
         self.identity = f"native {self._lean.said}"
 
     def state(self) -> str:
-        """Say what Lake's files say; see :class:`Engine`."""
+        """Return a hash of Lake's files; see :class:`Engine`."""
         return self._lake.state()
 
     def run(self, files: Sequence[SourceFile]) -> Outcomes:
         """Build the project and elaborate files; see :class:`Engine`."""
-        # First: a Lean that is too old says so before a build of hours.
+        # First, so that an old Lean is reported before a long build.
         compiled_for(self._lean, self._root)
         self._lake.build()
         config = PoolConfig(
@@ -180,9 +180,9 @@ def _in_order(
     imports: Imports,
     job: Callable[[SourceFile], Job],
 ) -> Outcomes:
-    """Do each file's job when those of its imports are done, for engines find their results then.
+    """Run each file's job after those of its imports, whose results it needs.
 
-    Where Lean breaks down on a file, nobody who imports it is tried.
+    If Lean fails on a file, the files that import it are not tried.
     """
     order = TopologicalSorter(imports)
     order.prepare()
@@ -194,7 +194,7 @@ def _in_order(
                 file = files[module]
                 if broken := next((name for name in imports[module] if name in lost), None):
                     future = _failed(lost[broken])
-                else:  # files with the same imports go to the same engine, which has them
+                else:  # files with the same imports go to the same engine
                     header = " ".join(sorted(file.header.modules))
                     names = {"header": header, "name": file.path, "owner": "the project"}
                     future = pool.submit(job(file), file, config.timeout, **names)
@@ -215,7 +215,7 @@ def _failed(error: LeanError) -> Future[Any]:
 
 
 def _as_import(file: SourceFile, error: LeanError) -> LeanError:
-    """Say to those that import a file what became of it."""
+    """Make the error for files that import a failed file."""
     if isinstance(error, ImportedFileError):
         return error
     [first, *_] = str(error).splitlines() or [""]
@@ -223,7 +223,7 @@ def _as_import(file: SourceFile, error: LeanError) -> LeanError:
 
 
 def _failure(future: Future[Any]) -> LeanError | None:
-    """Say why an engine broke down on a file; what is no affair of the file is raised."""
+    """Return an engine's error on a file; raise errors unrelated to the file."""
     error = future.exception()
     if error is None:
         return None
@@ -233,7 +233,7 @@ def _failure(future: Future[Any]) -> LeanError | None:
 
 
 def _warn_of_another_lean(project: LakeProject) -> None:
-    """Say which Lean elaborates a project that is written for another one."""
+    """Warn if a project is written for another Lean."""
     wanted, ours = _release(project.lean_version), _release(install.LEAN_VERSION)
     if wanted and wanted != ours:
         _log.warning(
@@ -248,7 +248,7 @@ def _warn_of_another_lean(project: LakeProject) -> None:
 
 
 def _release(version: str) -> str:
-    """Return the two numbers that releases differ in: ``4.28``; else what is written there."""
+    """Return a version's ``4.28`` part, or the text itself."""
     found = re.match(r"v?(\d+\.\d+)\.", version)
     return found[1] if found else version
 
@@ -261,9 +261,9 @@ def choose_engine(
     jobs: int | None = None,
     timeout: float = 600.0,
 ) -> Engine:
-    """Choose what elaborates a project's files, each within ``timeout`` seconds.
+    """Choose the engine that elaborates a project's files, each within ``timeout`` seconds.
 
-    ``auto`` means what it means for proving, see :mod:`lean_dojo_v2.lean.engines.selection`.
+    ``auto`` means the same as for proving, see :mod:`lean_dojo_v2.lean.engines.selection`.
 
     Raises:
         UsageError: There is no engine of that name.

@@ -1,4 +1,4 @@
-"""What Lake does and says in a project: it builds, and knows the options of every file."""
+"""Lake in a project: builds, and the options of every file."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from lean_dojo_v2.tracing.project.workspace import SourceFile
 _log = logging.getLogger(__name__)
 
 _BUILD_TIMEOUT = 24 * 3600.0
-"""Seconds that ``lake build`` may take."""
+"""Time limit of ``lake build``, in seconds."""
 
 
 class Lake:
-    """The Lake of a project, which is not changed, ``lake build`` apart.
+    """The Lake of a project, which is only changed by ``lake build``.
 
     Raises:
         EngineUnavailableError: There is none.
@@ -43,7 +43,7 @@ class Lake:
     def build(self) -> None:
         """Build the project, so that its files can import each other.
 
-        Files that fail to build are no error here: tracing them says what is wrong.
+        Files that fail to build are not an error here; tracing reports their errors.
         """
         if find_lakefile(self._root) is None:
             return
@@ -53,7 +53,7 @@ class Lake:
             _log.warning("%s", error)
 
     def state(self) -> str:
-        """Say what an elaboration depends on besides Lean's version and the texts of the files.
+        """Return everything else that an elaboration depends on besides Lean and the files.
 
         Raises:
             TraceError: If one of Lake's files cannot be read.
@@ -62,7 +62,7 @@ class Lake:
         return f"{lake_state(self._root)} {self._options_of('')} {data}".rstrip()
 
     def options_of(self, file: SourceFile) -> Options:
-        """Return the options of Lean that Lake builds a file with.
+        """Return Lake's Lean options for a file.
 
         Raises:
             TraceError: If the lakefile of its package cannot be read.
@@ -70,7 +70,7 @@ class Lake:
         return self._options_of(file.package).of(file.module)
 
     def _options_of(self, package: str) -> LeanOptions:
-        """Read the options of a package, which are said once; the project's own is ``""``."""
+        """Read the options of a package; ``""`` is the project itself."""
         if package not in self._options:
             named = [d for d in self._project.dependencies if d.name == package]
             folder = self._root / (self._project.place_of(named[0]) if named else ".")
@@ -86,7 +86,7 @@ class Lake:
         return self._options[package]
 
     def _configuration(self, folder: Path) -> dict[str, Any]:
-        """Read a lakefile; one in Lean is a program, so Lake has to say what it amounts to."""
+        """Read a lakefile; one in Lean is a program, so Lake must translate it."""
         lakefile = find_lakefile(folder)
         if lakefile is None:
             return {}

@@ -1,4 +1,4 @@
-"""Lay out a project for the embedded engine, which may read one folder and nothing else."""
+"""Lay out a project for the embedded engine, which may read only one folder."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from lean_dojo_v2.tracing.project.workspace import Workspace
 _log = logging.getLogger(__name__)
 
 _READS = re.compile(r"\b(?:include_str|include_bytes|FS|FilePath|readFile|readBinFile)\b")
-"""How programs read files; where no source has such a word, none has to be laid out."""
+"""Identifiers of functions that read files; without any, no files need to be copied."""
 _MOST_BYTES = 1 << 30
 
 
 def lay_out(workspace: Workspace, folder: Path) -> None:
-    """Write files where the engine looks for modules: all below one folder.
+    """Write files where the engine looks for modules, all below one folder.
 
-    A project's own layout has several source folders and packages; and the engine may read what
-    it is given and nothing else. What programs of the project may read lies at its own place.
+    A project may have several source folders and packages, while the engine may read only one
+    folder. Files for the project's programs keep their places.
     """
     if any(_READS.search(file.text) for file in workspace.all):
         _copy(workspace.project, folder)
@@ -39,7 +39,7 @@ def lay_out(workspace: Workspace, folder: Path) -> None:
 def _copy(project: LakeProject, folder: Path) -> None:
     """Copy the project's files, and those of packages that Lake has fetched.
 
-    One file alone may lie in a folder of any size: then only the files that it names are copied.
+    For a single file only the files that it names are copied, since its folder may be large.
     """
     if find_lakefile(project.root) is None:
         sources: Iterable[Path] = data_of(project).values()
@@ -54,6 +54,6 @@ def _copy(project: LakeProject, folder: Path) -> None:
             _log.warning("%s: programs of the project cannot read all of it", project.root)
             return
         target = Path(os.path.normpath(folder / os.path.relpath(source, project.root)))
-        if target.is_relative_to(folder):  # not of a package elsewhere
+        if target.is_relative_to(folder):  # not a package elsewhere
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source, target)
