@@ -1,1 +1,1 @@
-"""What every trainer stands on: runs that go on, rows, devices, metrics."""
+"""Common code of trainers: resumable runs, rows, devices, metrics."""

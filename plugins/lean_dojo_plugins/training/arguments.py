@@ -25,7 +25,7 @@ FIXED = {
     "resume_from_checkpoint": "a run resumes by itself; see the parameter resume",
     "remove_unused_columns": "the trainer depends on it",
 }
-"""What no trainer of causal language models takes in ``trainer_args``, each with the reason."""
+"""Settings that no causal trainer accepts in ``trainer_args``, each with the reason."""
 _NO_EVALUATION = "nothing is evaluated during training; see look_back, and evaluate() after it"
 _REFUSED: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "eval_strategy": (lambda value: value != "no", _NO_EVALUATION),
@@ -38,19 +38,19 @@ _REFUSED: Mapping[str, tuple[Callable[[Any], bool], str]] = {
         "a checkpoint without its optimiser cannot be resumed; save_strategy='no' saves none",
     ),
 }
-"""Which values of a setting the step's trainer cannot do, and why."""
+"""Unsupported values of a setting, and why."""
 
 
 def check_trainer_args(
     config_class: type[Any], args: Mapping[str, Any], fixed: Mapping[str, str], hint: str = ""
 ) -> None:
-    """Refuse settings that a configuration's dataclass does not have, or has with another type.
+    """Refuse settings that a configuration's dataclass lacks, or has with another type.
 
-    Those in ``fixed`` are not the user's to set, each for its reason, which names the way to go.
-    ``hint`` is said of what the dataclass does not have.
+    Settings in ``fixed`` must not be set, each with a reason. ``hint`` is added for settings that
+    the dataclass lacks.
 
     Raises:
-        ConfigError: Names the key and suggests near ones.
+        ConfigError: Names the key and suggests similar ones.
     """
     if not isinstance(args, Mapping):
         raise ConfigError(f"trainer_args must be settings by name, not {args!r}")
@@ -78,7 +78,7 @@ _RENAMED = {
 
 
 def under_new_names(args: Mapping[str, Any]) -> dict[str, Any]:
-    """Return settings under the names that transformers gives them now; it warns of the old ones.
+    """Return settings under transformers' current names; it warns about old ones.
 
     >>> under_new_names({"gradient_checkpointing": True, "optim": "sgd"})
     {'activation_checkpointing': True, 'optim': 'sgd'}
@@ -87,7 +87,7 @@ def under_new_names(args: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_values(args: Mapping[str, Any], *, on_cpu: bool) -> None:
-    """Refuse values with which a causal language model cannot be trained, or not gone on with.
+    """Refuse values with which training or resuming is impossible.
 
     Raises:
         ConfigError: Names the key and says why.

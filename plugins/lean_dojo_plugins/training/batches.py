@@ -1,7 +1,7 @@
-"""The order of the training data: random, or batches of similar length; a function of the seed.
+"""The order of the training data, random or grouped by length, from the seed alone.
 
-transformers' own sampler draws from a generator that a run which goes on inside an epoch does not
-have any more; this order follows from seed and epoch.
+transformers' own sampler draws from a generator whose state is lost when a run resumes inside an
+epoch; this order depends only on seed and epoch.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from transformers import Trainer, TrainerCallback, TrainerState
 class LengthGroups(Sampler[int]):
     """Shuffles, then sorts within blocks of batches, so that a batch needs little padding.
 
-    A block has fifty batches, in a small dataset fewer: there are at least four blocks, so that no
-    two epochs have the same batches.
+    A block has fifty batches, or fewer in a small dataset: there are at least four blocks, so that
+    epochs have different batches.
 
     The order follows from ``(seed, epoch)`` alone: every process computes the same one, and a
     run resumed in the middle of an epoch continues the same one.
@@ -41,7 +41,7 @@ class LengthGroups(Sampler[int]):
         self.epoch = 0
 
     def set_epoch(self, epoch: int) -> None:
-        """Choose the epoch whose order the next iteration gives."""
+        """Set the epoch of the next iteration."""
         self.epoch = epoch
 
     def __len__(self) -> int:
@@ -61,7 +61,7 @@ class LengthGroups(Sampler[int]):
             batches.extend(
                 block[at : at + self.batch_size] for at in range(0, len(block), self.batch_size)
             )
-        # A short last batch stays last: in the middle it would shift all later batches.
+        # A short last batch stays last, or it would shift all later batches.
         tail = [batches.pop()] if len(batches[-1]) < self.batch_size else []
         shuffled = [batches[index] for index in rng.permutation(len(batches))]
         return iter(np.concatenate([*shuffled, *tail]).tolist())
@@ -77,7 +77,7 @@ class GroupingTrainer(Trainer):
     def _get_train_sampler(self, train_dataset: Dataset | None = None) -> Any:
         if self.args.train_sampling_strategy != "group_by_length":
             return super()._get_train_sampler(train_dataset)
-        # By now transformers has dropped the columns that the model does not take from its copy.
+        # transformers has dropped the model's unused columns from its copy.
         lengths = cast("Dataset", self.train_dataset)["length"][:]
         per_step = self.args.train_batch_size * self.args.gradient_accumulation_steps
         sampler = LengthGroups(lengths, per_step * self.args.world_size, self.args.seed)
@@ -86,11 +86,11 @@ class GroupingTrainer(Trainer):
 
 
 class _EpochOrder(TrainerCallback):
-    """Tells the sampler the epoch; accelerate does not reach it behind skipped batches."""
+    """Passes the epoch to the sampler, which accelerate does not reach behind skipped batches."""
 
     def __init__(self, sampler: LengthGroups) -> None:
         self.sampler = sampler
 
     def on_epoch_begin(self, args: Any, state: TrainerState, control: Any, **kwargs: Any) -> None:  # noqa: ARG002
-        """Choose the order of the epoch that begins."""
+        """Set the epoch."""
         self.sampler.set_epoch(int(state.epoch or 0))

@@ -1,4 +1,4 @@
-"""Callbacks that a user names: transformers' ``TrainerCallback``, Lightning's for retrieval."""
+"""Callbacks in settings: transformers' ``TrainerCallback``, Lightning's for retrieval."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from lean_dojo_core.errors import ConfigError, LeanDojoError, UnknownNameError
 from lean_dojo_v2.plugin_host.names import entry_named
 
 Callbacks: TypeAlias = Sequence[Any]
-"""Callbacks, what makes them, or their names: a plugin's, or ``module:attribute``."""
+"""Callbacks, their factories, or their names: a plugin's, or ``module:attribute``."""
 
 OF_GRPO = (TrainerCallback, "on_rewards_scored")
-"""What ``grpo`` calls, and transformers does not know."""
+"""Methods that ``grpo`` calls besides transformers'."""
 
 CallbackT = TypeVar("CallbackT")
 
 
 def announced(value: Any) -> tuple[Any, ...]:
-    """Take one callback or several, as a user writes them.
+    """Normalise one callback or several to a tuple.
 
     Raises:
         ConfigError: For a mapping.
@@ -42,9 +42,9 @@ def resolve_callbacks(
     """Make callbacks from the setting ``callbacks`` of a trainer.
 
     Args:
-        given: See :data:`Callbacks`; of ``module:attribute``, the module may be a file of the
+        given: See :data:`Callbacks`; the module of ``module:attribute`` may be a file in the
             current folder. An object need only have some of the methods of ``kind``.
-        kind: What each becomes.
+        kind: Class of the results.
 
     Raises:
         UnknownNameError: For a name that no plugin offers; suggests similar ones.
@@ -70,7 +70,7 @@ def _resolved(given: Any, kind: type[CallbackT]) -> CallbackT:
 
 def _adopted(given: Any, found: object, kind: type[CallbackT]) -> CallbackT:
     """Make a callback of an object that has some of the methods, but not the base class."""
-    # Of Lightning's, some are not called on_…: `setup`, `teardown`, `state_dict`.
+    # Some of Lightning's are not called on_…: `setup`, `teardown`, `state_dict`.
     shared = {name for name in dir(kind) if not name.startswith("_")}
     words = [name for name in dir(found) if name.startswith("on_") or name in shared]
     methods = [name for name in words if callable(getattr(found, name))]
@@ -82,7 +82,7 @@ def _adopted(given: Any, found: object, kind: type[CallbackT]) -> CallbackT:
             f"{kind.__module__}.{kind.__qualname__}, an object with some of its methods, its "
             "class, or a function that makes one"
         )
-    # A class of its own: the libraries warn of two callbacks of one class.
+    # A new class each time, since the libraries warn about two callbacks of one class.
     adopted: CallbackT = type(type(found).__name__, (kind,), {})()
     for name in methods:
         setattr(adopted, name, getattr(found, name))
@@ -90,7 +90,7 @@ def _adopted(given: Any, found: object, kind: type[CallbackT]) -> CallbackT:
 
 
 def _named(name: str) -> Any:
-    """Return what makes a plugin's callback, or what ``module:attribute`` names."""
+    """Return a plugin's callback class, or the object of ``module:attribute``."""
     try:
         entry = entry_named(registry.callbacks, name)
     except UnknownNameError as error:

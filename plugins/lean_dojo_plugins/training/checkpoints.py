@@ -1,8 +1,8 @@
-"""The checkpoints inside a step: which are whole, and from which one a run goes on.
+"""Checkpoints within a step: integrity, and choice of the one to resume from.
 
-transformers writes a checkpoint file by file. When it is done, its files' sizes and checksums are
-noted beside them; a file that was cut off or changed since then is named, and the run goes on from
-the checkpoint before, which is kept for that.
+transformers writes a checkpoint file by file. When it is complete, the files' sizes and checksums
+are recorded; a truncated or changed file is reported, and the run resumes from the previous
+checkpoint, which is kept for that.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
 
 STEP_FILE = "step.json"
 SEAL = "whole.json"
-"""Beside a checkpoint's files: the size and checksum of each."""
+"""File with the size and checksum of each file of a checkpoint."""
 _BLOCK = 1 << 22
 
 
 class SealCheckpoints(TrainerCallback):
-    """Notes of every checkpoint, once all processes have written theirs, what belongs to it."""
+    """Seals every checkpoint once all processes have written their parts."""
 
     def on_save(
         self, args: TrainingArguments, state: TrainerState, control: Any, **kwargs: Any
     ) -> None:
-        """Note the checkpoint that was just written."""
+        """Seal the checkpoint that was just written."""
         del control, kwargs
         PartialState().wait_for_everyone()
         folder = Path(str(args.output_dir)) / f"checkpoint-{state.global_step}"
@@ -44,7 +44,7 @@ class SealCheckpoints(TrainerCallback):
 
 
 def seal(checkpoint: Path) -> None:
-    """Note the size and checksum of every file of a checkpoint that is complete."""
+    """Record the size and checksum of every file of a complete checkpoint."""
     files = {
         file.relative_to(checkpoint).as_posix(): [file.stat().st_size, _checksum(file)]
         for file in sorted(checkpoint.rglob("*"))
@@ -54,11 +54,11 @@ def seal(checkpoint: Path) -> None:
 
 
 def last_checkpoint(folder: Path, processes: int) -> Path | None:
-    """Find the newest whole checkpoint of a step; name the others, and delete them.
+    """Find the newest complete checkpoint of a step; report and delete damaged ones.
 
     Args:
         folder: The step's folder.
-        processes: How many processes train; each has written the state of its random numbers.
+        processes: Number of processes; each has written its random state.
     """
     found: list[tuple[int, Path]] = []
     problems: dict[Path, str] = {}
@@ -71,18 +71,18 @@ def last_checkpoint(folder: Path, processes: int) -> Path | None:
     newest = max(found)[1] if found else None
     for entry, problem in sorted(problems.items()):
         goes_on = f"from {newest.name}" if newest else "without it, from the step's beginning"
-        _say(f"{entry} is damaged or was not finished: {problem}. It is deleted; the run goes on "
+        _say(f"{entry} is damaged or was not finished: {problem}. It is deleted; the run resumes "
              f"{goes_on}")  # fmt: skip
         shutil.rmtree(entry, ignore_errors=True)
     return newest
 
 
-def keep_fitting_checkpoints(folder: Path, told: Mapping[str, Any], processes: int) -> None:
-    """Delete a step's checkpoints where its data, or the number of processes, are others now.
+def keep_fitting_checkpoints(folder: Path, data: Mapping[str, Any], processes: int) -> None:
+    """Delete a step's checkpoints if its data or the number of processes has changed.
 
-    What ``told`` says of the data is kept in ``step.json``.
+    ``data`` describes the data, and is kept in ``step.json``.
     """
-    note, text = folder / STEP_FILE, json.dumps({**told, "processes": processes})
+    note, text = folder / STEP_FILE, json.dumps({**data, "processes": processes})
     if not note.exists() or note.read_text() != text:
         for stale in folder.glob("checkpoint-*"):
             _say(f"{stale} does not fit: the data or the number of processes has changed since. "
@@ -93,7 +93,7 @@ def keep_fitting_checkpoints(folder: Path, told: Mapping[str, Any], processes: i
 
 
 def problem_of(checkpoint: Path, processes: int) -> str:
-    """Say why training cannot go on from a checkpoint; nothing if it is whole.
+    """Return why training cannot resume from a checkpoint; empty if it is complete.
 
     transformers writes ``trainer_state.json`` last on the main process; every process writes the
     state of its own random numbers.
@@ -131,7 +131,7 @@ def _file_problem(file: Path, size: int, checksum: int) -> str:
 
 
 def _structure_problem(checkpoint: Path) -> str:
-    """Look at the ends of a checkpoint's large files: that is what a stop cuts off."""
+    """Check the ends of a checkpoint's large files, which a crash truncates."""
     for file in sorted(checkpoint.iterdir()):
         try:
             if file.name in {"optimizer.pt", "scheduler.pt", "scaler.pt"} or file.suffix == ".bin":

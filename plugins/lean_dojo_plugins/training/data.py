@@ -1,4 +1,4 @@
-"""From exported theorems to the rows that a formatter makes of them."""
+"""Formatter rows from exported theorems."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def split_file(data_path: Path | str, split: str = "train") -> Path:
 
     Raises:
         UsageError: If there is no such split.
-        DataError: If the file is not there.
+        DataError: If the file does not exist.
     """
     if split not in SPLITS:
         raise UsageError(f"split must be one of {', '.join(SPLITS)}, not {split!r}")
@@ -44,7 +44,7 @@ def formatted_rows(file: Path, formatter: DatasetFormatter) -> Iterator[dict[str
 
 
 def checked_repositories(repos: Any, database: Any) -> list[Repository]:
-    """Return what a trainer is to train on, as a list.
+    """Validate the repositories to train on, and return them as a list.
 
     Raises:
         UsageError: If they are not repositories, or there are none; if there is no database.
@@ -77,7 +77,7 @@ def checked_repositories(repos: Any, database: Any) -> list[Repository]:
 
 
 class SplitDataset:
-    """Rows out of a split file that ``export_merged_data`` wrote."""
+    """Rows from a split file written by ``export_merged_data``."""
 
     default_formatter: ClassVar[str]
 
@@ -97,5 +97,5 @@ class SplitDataset:
 
 
 def repository_name(repository: Repository) -> str:
-    """Return a repository's name in the name of a file: ``owner_name``."""
+    """Return a repository's name for file names: ``owner_name``."""
     return safe_name(name_of_url(str(repository.url)))

@@ -1,4 +1,4 @@
-"""A share of the human proofs: how much a model learns from few of them."""
+"""A share of the human proofs, for training on few of them."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from lean_dojo_v2.runs.files import METADATA
 
 
 def is_in_share(theorem: Theorem, share: float) -> bool:
-    """Whether a theorem is among that share of all whose human proofs are learned.
+    """Whether a theorem is in the share whose human proofs are learned.
 
-    The choice follows from the theorem's names alone, so that a larger share holds a smaller one.
+    The choice depends on the theorem's names alone, so a larger share includes a smaller one.
     """
     names = f"{same_address(theorem.url)}\n{theorem.file_path}\n{theorem.full_name}"
     return unit_hash(f"human\n{names}") < share
@@ -30,12 +30,12 @@ def is_in_share(theorem: Theorem, share: float) -> bool:
 
 @attrs.frozen
 class HumanShare:
-    """A database that gives trainers a share of its training theorems.
+    """A database that exports a share of its training theorems.
 
     Attributes:
         database: The whole database.
         share: The share, from 0 to 1.
-        hidden: Whether the theorems are given that the share leaves out.
+        hidden: Whether to export the theorems that the share leaves out instead.
     """
 
     database: Database
@@ -43,7 +43,7 @@ class HumanShare:
     hidden: bool = False
 
     def export_merged_data(self, repositories: Sequence[Repository], output_path: Path) -> None:
-        """Export all, then leave out of the training split what is not given."""
+        """Export everything, then drop the other theorems from the training split."""
         self.database.export_merged_data(repositories, output_path)
         file = split_file(output_path)
         with atomic_writer(file) as stream:
@@ -53,6 +53,6 @@ class HumanShare:
                     writer.write(export_line(theorem))
             writer.finish()
         metadata = output_path / METADATA
-        told = orjson.loads(metadata.read_bytes())
-        told |= {"human_share": self.share, "hidden": self.hidden}
-        atomic_write_bytes(metadata, orjson.dumps(told, option=orjson.OPT_INDENT_2))
+        counts = orjson.loads(metadata.read_bytes())
+        counts |= {"human_share": self.share, "hidden": self.hidden}
+        atomic_write_bytes(metadata, orjson.dumps(counts, option=orjson.OPT_INDENT_2))

@@ -1,4 +1,4 @@
-"""Where a model runs and in what precision, by what the machine has."""
+"""Choice of a model's device and precision."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import torch
 from lean_dojo_core.errors import UsageError
 
 PATIENCE = timedelta(days=30)
-"""How long processes wait for one that Lean keeps at work, where that may take hours."""
+"""How long processes wait for one that waits for Lean, which may take hours."""
 
 
 @attrs.frozen
 class Device:
-    """Where and in what precision a model runs.
+    """Device and precision of a model.
 
     Attributes:
         name: ``"cuda"``, ``"mps"`` or ``"cpu"``.
@@ -33,7 +33,7 @@ class Device:
 
 
 def choose_device(name: str = "auto") -> Device:
-    """Choose the device and precision from what the machine has.
+    """Choose device and precision for this machine.
 
     On CUDA it also turns off cuDNN's attention for the process; PyTorch's other kernels stay.
 
@@ -68,6 +68,6 @@ def _accelerator() -> str:
 
 
 def cpu_has_bf16() -> bool:
-    """Whether the CPU multiplies bfloat16 in hardware; emulated it is slower than float32."""
+    """Whether the CPU multiplies bfloat16 in hardware; emulation is slower than float32."""
     capabilities = torch.cpu.get_capabilities()
     return bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16"))

@@ -16,7 +16,7 @@ __all__ = ["about", "lora_of"]
 
 
 def lora_of(value: LoraConfig | Mapping[str, Any] | None) -> LoraConfig | None:
-    """Take a ``peft.LoraConfig``, or its fields as a mapping (from a configuration file).
+    """Convert a mapping of fields (from a file) to a ``peft.LoraConfig``.
 
     Raises:
         ConfigError: For anything else.

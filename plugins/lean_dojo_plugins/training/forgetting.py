@@ -1,4 +1,4 @@
-"""What a model forgets over a curriculum: the loss on each repository so far."""
+"""Forgetting over a curriculum: the loss on each repository so far."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def look_back(
 
 
 def read_matrix(folder: Path) -> Forgetting:
-    """Return what was measured after the earlier steps of a run.
+    """Return the measurements after earlier steps of a run.
 
     Raises:
         DataError: If the file cannot be read.

@@ -1,4 +1,4 @@
-"""Models by name: a folder here or an id of the Hugging Face hub, which may be out of reach."""
+"""Models by name: a local folder or a Hugging Face hub id, even without network."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from lean_dojo_v2.errors import TrainingError
 from lean_dojo_v2.prover.shipped import named
 
 _PATIENCE = 15.0
-"""Seconds to wait for the hub's answer whether there is a model."""
+"""Seconds to wait for the hub when checking for a model."""
 
 
 def looks_like_path(name: str) -> bool:
-    """Whether a model's name can only be meant as a local path (a hub id is ``owner/name``)."""
+    """Whether a model's name can only be a local path (a hub id is ``owner/name``)."""
     return name.startswith((".", "/", "~", "\\")) or name.count("/") > 1 or name.endswith(".gguf")
 
 
 def resolve_model(name: str | Path) -> str:
-    """Return the local folder or file that a name means, or the hub id as it is.
+    """Return the local folder or file of a name, or the hub id unchanged.
 
     ``shipped`` is the shipped model.
 
@@ -48,7 +48,7 @@ def resolve_model(name: str | Path) -> str:
 
 
 def require_model(name: str | Path) -> None:
-    """Make sure, without fetching it, that there is a model of a name.
+    """Check that a model exists, without downloading it.
 
     Raises:
         UsageError: If it is neither in a folder, nor in the hub's cache, nor on the hub.
@@ -66,10 +66,10 @@ def require_model(name: str | Path) -> None:
 
 
 def check_model_name(name: str | Path) -> None:
-    """Refuse a name when a trainer is made, if it can be told without the hub that it is wrong.
+    """Refuse names that are wrong without asking the hub, when a trainer is constructed.
 
-    A name without an owner is most often a folder that is not there; whether the hub has an
-    ``owner/name``, :func:`require_model` asks before the training.
+    A name without an owner is usually a missing folder; :func:`require_model` checks an
+    ``owner/name`` on the hub before the training.
 
     Raises:
         UsageError: If there is no such model.
@@ -81,7 +81,7 @@ def check_model_name(name: str | Path) -> None:
 
 @functools.cache
 def _not_on_hub(name: str) -> str:
-    """Say why the hub does not give a model; nothing if it does, or if it has been fetched."""
+    """Return why the hub does not provide a model; empty if it does, or if it is cached."""
     try:
         for file in ("config.json", "adapter_config.json"):
             if isinstance(try_to_load_from_cache(name, file), str):
@@ -97,10 +97,10 @@ def _not_on_hub(name: str) -> str:
 
 
 def fetch(load: Any, source: str, *, what: str, **options: Any) -> Any:
-    """Call a ``from_pretrained`` and turn its many ways to fail into one clear message.
+    """Call a ``from_pretrained`` and turn its failures into one clear message.
 
     Raises:
-        TrainingError: If it is not there or cannot be read; says which, and what to do.
+        TrainingError: If it is missing or unreadable, with advice.
     """
     try:
         with bars_on_terminals_only():
@@ -118,7 +118,7 @@ def fetch(load: Any, source: str, *, what: str, **options: Any) -> Any:
 
 
 def fetch_tokenizer(source: str, **options: Any) -> PreTrainedTokenizerBase:
-    """Load a tokenizer that can pad: with its end token, if it has no other for that.
+    """Load a tokenizer that can pad, with its end token if it has no padding token.
 
     Raises:
         TrainingError: If it is not there or cannot be read, or has neither token.
@@ -137,7 +137,7 @@ def fetch_tokenizer(source: str, **options: Any) -> PreTrainedTokenizerBase:
 
 
 def has_tokenizer(name: str | Path) -> bool:
-    """Whether a model may have a tokenizer: of a folder, its files say so."""
+    """Whether a model may have a tokenizer, by the files of a local folder."""
     folder = Path(resolve_model(name))
     files = ("tokenizer*", "vocab.*", "spiece.model", "*.gguf")
     return not folder.is_dir() or any(next(folder.glob(file), None) for file in files)
@@ -146,8 +146,8 @@ def has_tokenizer(name: str | Path) -> bool:
 def hub_options(source: str) -> dict[str, Any]:
     """Return options with which ``from_pretrained`` does not wait for an unreachable hub.
 
-    Without a network the libraries ask again and again, for about a minute and with a warning each
-    time, before they say that there is no such model; what is cached needs no asking.
+    Without a network the libraries retry for about a minute, with warnings, before they fail;
+    cached models need no network.
     """
     if Path(source).exists() or _can_be_asked(constants.ENDPOINT):
         return {}

@@ -26,7 +26,7 @@ class HubBenchmark:
             Without a split it is ``train``, or the only one.
         config: The configuration of a data set that has several.
         project: Folder of a built Lean project that has what the headers import, such as Mathlib.
-        split: Take only the theorems whose own column ``split`` says so, or else the data set's.
+        split: Only this split, by the column ``split`` or else the data set's own.
         columns: Other names of ``statement``, ``name``, ``header`` and ``split``.
     """
 
@@ -45,8 +45,8 @@ class HubBenchmark:
         """Return the theorems in the order of the data set.
 
         Raises:
-            UsageError: If there is no such data set, or a row is no theorem, or two theorems have
-                one name.
+            UsageError: If there is no such data set, a row is not a theorem, or two theorems share
+                a name.
         """
         return strictly(self.statements(), self.dataset)
 
@@ -64,7 +64,7 @@ class HubBenchmark:
                 yield row
 
     def held_out(self) -> Iterator[Statement | UsageError]:
-        """Yield the same of all its splits that nobody trains on."""
+        """Yield the same for its held-out splits."""
         for part, rows in self._loaded().items():
             if part in HELD_OUT_SPLITS:
                 yield from self._read(part, rows)

@@ -1,4 +1,4 @@
-"""What a trainer gives to the training room: rows, fitting, measuring; the rest is shared."""
+"""The interface between trainers and the common loop: rows, fitting, evaluation."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class CurriculumStep:
     """One step of a curriculum.
 
     Attributes:
-        index: 0-based.
+        index: Number of the step, from 0.
         total: Steps of the whole curriculum.
-        repositories: All repositories so far, that of this step last.
-        folder: Where the step keeps its data and checkpoints while it runs.
+        repositories: All repositories so far, this step's last.
+        folder: Folder of the step's data and checkpoints while it runs.
         seed: Seed of this step.
-        processes: How many processes train.
+        processes: Number of processes.
         longer: How much longer to train a finished run, as settings of the transformers trainer.
     """
 
@@ -46,12 +46,12 @@ class CurriculumStep:
 
     @property
     def name(self) -> str:
-        """Its name, safe in a file name."""
+        """Its name, safe for file names."""
         return repository_name(self.repository)
 
 
 class Learner(CardSubject, Protocol):
-    """A trainer as the curriculum's loop sees it."""
+    """A trainer as used by the common loop."""
 
     output_dir: str
     resume: bool

@@ -1,7 +1,7 @@
-"""One walk over a curriculum: export, format, train, save; from wherever the last one ended.
+"""The loop over a curriculum: export, format, train, save; resumable.
 
-Several processes: ``accelerate launch`` on GPUs or ``torchrun`` anywhere. All may make ready what
-the main process then exports and saves; all read the same file and split every batch. (On CPUs
+Several processes: ``accelerate launch`` on GPUs or ``torchrun`` anywhere. The main process exports
+and saves; all read the same file and split every batch. (On CPUs
 ``accelerate launch --cpu`` starts several processes through ``mpirun`` only; ``torchrun
 --nproc_per_node 2`` needs nothing else.)
 """
@@ -40,9 +40,9 @@ from lean_dojo_plugins.training.run_folder import (
     FinishedStep,
     RunFolder,
     RunState,
+    describe_longer,
     length_of,
     longer_by,
-    said_longer,
 )
 from lean_dojo_plugins.training.truncation import TooLong, nothing_fits
 from lean_dojo_v2.errors import EmptyDatasetError
@@ -59,9 +59,9 @@ class Loop:
     Args:
         trainer: The trainer.
         repos: The steps of the curriculum.
-        database: Gives the data of the steps so far.
-        data_path: Folder for it.
-        noun: What messages call a step, and several.
+        database: Exports the data of the steps so far.
+        data_path: Folder for the data.
+        noun: Noun for a step in messages, singular and plural.
         make_ready: Called by every process before the main one exports the data of a step.
     """
 
@@ -79,7 +79,7 @@ class Loop:
         self.repos = repos
         self.database = database
         self.make_ready = make_ready
-        # Absolute: code of others that runs meanwhile may change the current folder.
+        # Absolute, since third-party code may change the current folder.
         self.data_path = data_path.absolute()
         self.folder = RunFolder(Path(trainer.output_dir).absolute())
         self.progress = CurriculumProgress(
@@ -90,11 +90,11 @@ class Loop:
         )
         self.reporter = Reporter(self.folder.path, tensorboard="tensorboard" in trainer.reports())
         self.skipped: list[FinishedStep] = []
-        self.too_long = TooLong()  # of the step under way
+        self.too_long = TooLong()  # of the current step
 
     @property
     def processes(self) -> PartialState:
-        """The state of the processes; asked for anew, since each trainer run resets it."""
+        """The state of the processes; read anew, since each trainer run resets it."""
         return PartialState(cpu=self.trainer.chosen_device.name == "cpu")
 
     def run(self) -> None:
@@ -109,8 +109,8 @@ class Loop:
         is_done = done == len(self.repos)
         longer = longer_by(state, self.trainer.settings()) if is_done else {}
         if longer:
-            self.progress.say(f"{self.folder.path}: {said_longer(longer)}")
-            done -= 1  # the last repository comes once more
+            self.progress.say(f"{self.folder.path}: {describe_longer(longer)}")
+            done -= 1  # the last repository is trained again
         elif is_done:
             self.progress.say(
                 f"{self.folder.path}: already trained; {counted(done, *self.progress.noun)} done, "
@@ -132,13 +132,13 @@ class Loop:
             )
 
     def _why_nothing(self) -> str:
-        """Say why the last step, whose data are those of all repositories, had no rows."""
+        """Return why the last step, with the data of all repositories, had no rows."""
         if self.too_long.skipped:
             return nothing_fits(self.too_long.skipped, self.trainer.max_length)
         return "no theorem has a one-line tactic without sorry"
 
     def _open(self) -> RunState:
-        """Bring the output folder into order and read how far an earlier run got."""
+        """Prepare the output folder and read the state of an earlier run."""
         if self.processes.is_main_process:
             self.folder.begin(
                 type(self.trainer), self.trainer.settings(), resume=self.trainer.resume
@@ -152,7 +152,7 @@ class Loop:
 
     def _already_done(self, state: RunState) -> int:
         wanted = [(str(repo.url), str(repo.commit)) for repo in self.repos]
-        # A repository that was trained on longer comes again right after itself.
+        # A repository that was trained longer is listed again after itself.
         done = [key for key, _ in groupby((step.url, step.commit) for step in state.finished)]
         if wanted[: len(done)] == done:
             return len(done)
@@ -195,7 +195,7 @@ class Loop:
             length = length_of(self.trainer.settings())
             done = attrs.evolve(_finished(step, written, steps), length=length)
             finished = [*self.skipped, done]
-            # A pickle of local paths, which nobody needs to load the model.
+            # A pickle with local paths, not needed to load the model.
             (self.folder.staging / "training_args.bin").unlink(missing_ok=True)
             self.reporter.draw()
             self.trainer.finish_step(step, self.data_path)
@@ -209,7 +209,7 @@ class Loop:
         state.finished = reread.finished
 
     def _make_data(self, step: CurriculumStep) -> Written:
-        """Export and format on the main process; every process reads what it wrote."""
+        """Export and format on the main process; all processes read the result."""
         note = step.folder / STEP_FILE
         self.make_ready(step)
         self.processes.wait_for_everyone()
@@ -228,7 +228,7 @@ class Loop:
         return Written(data["rows"], data["digest"])
 
     def _fit(self, state: RunState, step: CurriculumStep, checkpoint: Path | None) -> int:
-        """Train one step and leave its model in the staging folder; gives optimiser steps."""
+        """Train one step, leaving its model in the staging folder; return optimiser steps."""
         if self.processes.is_main_process:
             shutil.rmtree(self.folder.staging, ignore_errors=True)
             reached = int(checkpoint.name.rpartition("-")[2]) if checkpoint else 0

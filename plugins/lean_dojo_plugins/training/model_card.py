@@ -1,4 +1,4 @@
-"""The model card: what the model is, what it has learned from, with which settings and versions."""
+"""The model card: description, training data, settings and versions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LIBRARIES = ("lean-dojo-v2", "torch", "transformers", "trl", "peft", "accelerat
 
 
 class CardSubject(Protocol):
-    """A trainer that can say what its model is."""
+    """A trainer that describes its model."""
 
     @property
     def model_name(self) -> str:
@@ -38,7 +38,7 @@ def write_model_card(folder: Path, trainer: CardSubject, steps: Sequence[Finishe
     formatter = registry.dataset_formatters[card["formatter"]]
     name = trainer.model_name
     is_local = looks_like_path(name) or Path(named(name)).exists()
-    settings["model_name"] = Path(name).name if is_local else name  # no paths of this machine
+    settings["model_name"] = Path(name).name if is_local else name  # no local paths
     front = ["---", f"library_name: {card['library']}"]
     if not is_local:
         front.append(f"base_model: {name}")
@@ -82,7 +82,7 @@ def write_model_card(folder: Path, trainer: CardSubject, steps: Sequence[Finishe
 
 
 def _without_paths(value: Any) -> Any:
-    """Leave of every absolute path in plain settings its last part: the rest is this machine's."""
+    """Reduce absolute paths in plain settings to their last parts."""
     if isinstance(value, Mapping):
         return {key: _without_paths(one) for key, one in value.items()}
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""What a training will need, looked at before any data is prepared."""
+"""Checks before any data is prepared."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from lean_dojo_plugins.training.hub import require_model
 from lean_dojo_v2.atomic import require_writable
 
 _EXTRAS = ("trackio", "wandb")
-"""Loggers that an extra of this distribution brings."""
+"""Loggers installed by an extra of this distribution."""
 
 
 def check_ready(model_name: str, output_dir: str, loggers: Sequence[str], config: Any) -> None:
-    """Look at the model, the folder, the loggers and the optimiser of a training.
+    """Check the model, the folder, the loggers and the optimiser of a training.
 
     Raises:
         UsageError: If there is no such model, or the folder cannot be written.
-        ConfigError: If the logger or the optimiser is not there.
+        ConfigError: If the logger or the optimiser is not installed.
     """
     require_model(model_name)
     require_writable(Path(output_dir), "output_dir")
@@ -37,7 +37,7 @@ def check_ready(model_name: str, output_dir: str, loggers: Sequence[str], config
 def check_loggers(names: Sequence[str]) -> None:
     """Refuse a logger that does not exist, or is not installed."""
     for name in names:
-        if name in {"none", "tensorboard"}:  # ours, in every installation
+        if name in {"none", "tensorboard"}:  # always installed
             continue
         if name not in INTEGRATION_TO_CALLBACK:
             known = ", ".join(sorted(INTEGRATION_TO_CALLBACK))
@@ -56,7 +56,7 @@ def check_optimizer(config: Any) -> None:
     try:
         Trainer.get_optimizer_cls_and_kwargs(config)
     except (ImportError, ValueError, RuntimeError) as error:
-        if "model" in str(error):  # it wants the model, which is not loaded yet
+        if "model" in str(error):  # it needs the model, which is not loaded yet
             return
         optim = getattr(config.optim, "value", config.optim)
         raise ConfigError(f"trainer_args.optim: {optim!r} cannot be used here: {error}") from error

@@ -1,4 +1,4 @@
-"""Walking over a curriculum: which step is next, and what a run says on its way."""
+"""Progress over a curriculum: the next step, and messages."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ NOTHING = "skipped, because there is nothing to learn from"
 
 @attrs.frozen(kw_only=True)
 class CurriculumProgress:
-    """The way over the steps of a curriculum; only the main process speaks.
+    """Iterates over the steps of a curriculum; only the main process prints.
 
     Attributes:
         folder: The run's folder.
-        names: What each step is called.
+        names: Names of the steps.
         is_main: Whether this is the main process.
-        noun: What messages call a step, and several.
+        noun: Noun for a step in messages, singular and plural.
     """
 
     folder: Path
@@ -32,7 +32,7 @@ class CurriculumProgress:
     noun: tuple[str, str] = REPOSITORIES
 
     def steps(self, done: int) -> Iterator[int]:
-        """Give the number of each step that is left, from 0; a terminal gets a bar."""
+        """Yield the number of each remaining step, from 0, with a bar on a terminal."""
         bar = tqdm(
             total=len(self.names),
             initial=done,
@@ -45,14 +45,14 @@ class CurriculumProgress:
                 bar.update()
 
     def say_done(self, done: int) -> None:
-        """Say what a killed run has finished."""
+        """Print what a killed run has finished."""
         self.say(f"{self.folder}: going on after {counted(done, *self.noun)}")
 
     def say_of(self, number: int, text: str) -> None:
-        """Say something of a step."""
+        """Print a message about a step."""
         self.say(f"[{number + 1}/{len(self.names)}] {self.names[number]}: {text}")
 
     def say(self, text: str) -> None:
-        """Say something on standard error, above any bar."""
+        """Print a message on standard error, above any bar."""
         if self.is_main:
             tqdm.write(text, file=sys.stderr)

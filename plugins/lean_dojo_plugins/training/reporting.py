@@ -1,4 +1,4 @@
-"""What a run leaves for people: ``metrics.jsonl``, TensorBoard events, a picture of the loss."""
+"""Reports of a run: ``metrics.jsonl``, TensorBoard events, a plot of the loss."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ PICTURE_FILE = "loss.svg"
 
 @contextmanager
 def bars_on_terminals_only() -> Iterator[None]:
-    """Keep transformers' bars for loading and saving out of logs and pipes.
+    """Suppress transformers' loading and saving bars off a terminal.
 
-    With them goes a warning that no user can act upon, see :func:`without_their_deprecations`.
+    Also suppresses a warning that users cannot act on, see :func:`without_their_deprecations`.
     """
     hidden = not sys.stderr.isatty() and transformers_logging.is_progress_bar_enabled()
     if hidden:
@@ -38,11 +38,10 @@ def bars_on_terminals_only() -> Iterator[None]:
 
 @contextmanager
 def without_their_deprecations() -> Iterator[None]:
-    """Leave out what transformers says of peft and TRL, which still read a property's old name.
+    """Suppress transformers' deprecation warnings about a property's old name in peft and TRL.
 
-    These are ``PeftModel.__init__`` of peft 0.21 and ``disable_gradient_checkpointing`` and
-    ``unwrap_model_for_generation`` of TRL 1.16, the newest versions; they do so for every model,
-    and no setting keeps them from it.
+    The uses are in ``PeftModel.__init__`` of peft 0.21, and in ``disable_gradient_checkpointing``
+    and ``unwrap_model_for_generation`` of TRL 1.16, the newest versions.
     """
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning)
@@ -51,7 +50,7 @@ def without_their_deprecations() -> Iterator[None]:
 
 @contextmanager
 def errors_only() -> Iterator[None]:
-    """Keep what transformers says about a model that is loaded to itself; the caller says it."""
+    """Silence transformers' messages about a loaded model; the caller reports instead."""
     level = transformers_logging.get_verbosity()
     transformers_logging.set_verbosity_error()  # type: ignore[no-untyped-call]
     try:
@@ -61,7 +60,7 @@ def errors_only() -> Iterator[None]:
 
 
 class TrainingBar(ProgressCallback):
-    """transformers' bar, with the latest numbers behind it instead of dictionaries on stdout."""
+    """transformers' bar, with the latest metrics instead of dictionaries on stdout."""
 
     def on_log(
         self, args: Any, state: TrainerState, control: Any, logs: Any = None, **kwargs: Any
@@ -78,17 +77,17 @@ _SHOWN = ("loss", "reward")
 
 
 class StepsSoFar(TrainerCallback):
-    """Notes the step, which is said where there is no bar."""
+    """Records the step for the progress line off a terminal."""
 
     def on_step_end(self, args: Any, state: TrainerState, control: Any, **kwargs: Any) -> None:  # noqa: ARG002
-        """Note it, with the latest numbers."""
+        """Record it, with the latest metrics."""
         last = state.log_history[-1] if state.log_history else {}
         numbers = [f"{key} {float(last[key]):.3g}" for key in _SHOWN if key in last]
         at_work(", ".join([f"step {state.global_step} of {state.max_steps}", *numbers]))
 
 
 def show_only_a_bar(trainer: Trainer) -> None:
-    """Have a trainer print nothing but its bar, and that on a terminal only."""
+    """Reduce a trainer's output to a bar, on a terminal only."""
     trainer.add_callback(StepsSoFar())
     trainer.remove_callback(PrinterCallback)
     if trainer.pop_callback(ProgressCallback) is not None:
@@ -97,7 +96,7 @@ def show_only_a_bar(trainer: Trainer) -> None:
 
 @attrs.define
 class Reporter:
-    """Writes a run's metrics; the steps of all repositories count through.
+    """Writes a run's metrics, with steps counted over all repositories.
 
     Attributes:
         folder: The run's output folder.
@@ -109,7 +108,7 @@ class Reporter:
     _writer: Any = None
 
     def resume_at(self, step: int) -> None:
-        """Forget what was reported after ``step``: a resumed run reports it again."""
+        """Drop reports after ``step``, which a resumed run repeats."""
         metrics.forget_after(self.folder, step)
         self.close()
         if self.tensorboard:
@@ -127,7 +126,7 @@ class Reporter:
             self._writer.flush()
 
     def draw(self) -> None:
-        """Draw the loss over the steps, one colour per repository."""
+        """Plot the loss over the steps, one colour per repository."""
         figures.save(figures.loss(metrics.read(self.folder)), self.folder / PICTURE_FILE)
 
     def close(self) -> None:
@@ -141,7 +140,7 @@ class Reporter:
 class ReportCallback(TrainerCallback):
     """Passes what a trainer logs to a reporter, from the main process.
 
-    Before the repository that is trained on, ``offset`` steps of the optimiser were made.
+    ``offset`` optimiser steps were made before the current repository.
     """
 
     reporter: Reporter
@@ -158,9 +157,9 @@ class ReportCallback(TrainerCallback):
 
 
 class NoFinalCheckpoint(TrainerCallback):
-    """Leaves out the checkpoint after the last step: the model itself is saved right then."""
+    """Skips the checkpoint after the last step, since the model itself is saved then."""
 
     def on_step_end(self, args: Any, state: TrainerState, control: Any, **kwargs: Any) -> None:  # noqa: ARG002
-        """Take back what the default flow asked for."""
+        """Undo the default flow's request."""
         if state.global_step >= state.max_steps:
             control.should_save = False

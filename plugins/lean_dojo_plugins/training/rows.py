@@ -1,7 +1,7 @@
 """Stream rows into an Arrow file on disk and open it as a dataset, in bounded memory.
 
 `Dataset.from_generator` caches by the generator's code, not by its rows, and provides no digest of
-the rows, which tells a resumed run whether its checkpoints fit.
+the rows, by which a resumed run recognises its data.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from lean_dojo_core.errors import DataError
 from lean_dojo_v2.atomic import atomic_writer
 
 CHUNK = 1000
-"""Rows that are tokenised and written at once."""
+"""Rows tokenised and written at once."""
 
 Item = TypeVar("Item")
 
 
 @attrs.frozen
 class Written:
-    """What was written.
+    """A written file of rows.
 
     Attributes:
-        rows: How many rows.
+        rows: Number of rows.
         digest: SHA-256 of their content, the same for the same rows in the same order.
     """
 

@@ -1,10 +1,10 @@
-"""The output folder of a run: what is finished, and how a new model gets in without a gap.
+"""The output folder of a run: its state, and atomic publication of models.
 
-A model is written to a staging folder, flushed to disk, announced in the state file and then
-moved in file by file, the weights last. A killed process leaves one of three things: an unannounced
-staging folder (thrown away; the step goes on from its checkpoint), an announced one (the next run
-moves in the rest), or a finished step. At every moment the folder's weights are one consistent
-set: they are one file, or shards with names of their own that a new index brings in at once.
+A model is written to a staging folder, flushed to disk, announced in the state file and then moved
+in file by file, the weights last. A killed process leaves one of three states: an unannounced
+staging folder (discarded; the step resumes from its checkpoint), an announced one (the next run
+moves the rest), or a finished step. The folder's weights are consistent at any moment: one file, or
+uniquely named shards that a new index activates at once.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ LONGER = {
     "epochs": "num_train_epochs",
     "trainer_args.max_steps": "max_steps",
 }
-"""Settings that a run may go on with at a higher value, and the transformers trainer's for them."""
+"""Settings that may be raised when resuming, with the transformers trainer's names."""
 _OTHER_FLAGS = {
     "problem set": "the theorems (--database, --repo)",
     "reward_func": "the rewards (--reward)",
 }
-"""What a run must have as before that ``--set`` does not give, and the flags that do."""
+"""Parts of a run's identity that ``--set`` does not set, and their flags."""
 _REPORTS = (
     "metrics.jsonl", "forgetting.json", "data.json", "environment.json",
     "forgetting.svg", "loss.svg", "rewards.svg", "verified.svg", "refusals.svg",
@@ -61,8 +61,8 @@ class FinishedStep:
         optimizer_steps: Steps of the optimiser.
         data: Digest of the rows.
         length: The settings that say how long it was trained; ``None`` if it was not.
-        model: Where its model lies, relative to the folder, if not in the folder itself. Where a
-            step trains several repositories at once, rows and steps stand at the last of them.
+        model: Its model, relative to the folder, if not in the folder itself. If a step trains
+            several repositories at once, rows and steps are recorded at the last of them.
     """
 
     url: str
@@ -76,15 +76,15 @@ class FinishedStep:
 
 @attrs.define
 class RunState:
-    """What the state file holds.
+    """The content of the state file.
 
     Attributes:
         trainer: Name of the trainer's class.
-        settings: Everything that shapes the result; a run goes on only with the same.
+        settings: Everything that shapes the result; a run resumes only with the same.
         finished: The repositories trained on, in order.
         pending: The steps whose model is being moved in.
         pending_files: The files of that model.
-        run: What else tells this run from others, where a folder sees several.
+        run: Further identity of the run, if a folder holds several.
     """
 
     trainer: str
@@ -108,14 +108,14 @@ class RunFolder:
 
     @property
     def staging(self) -> Path:
-        """Where a model waits to be moved in."""
+        """The folder of a model to be moved in."""
         return self.path / STAGING
 
     def load(self) -> RunState | None:
         """Read the state; ``None`` if there was no run.
 
         Raises:
-            CheckpointError: If the file is not a state of ours.
+            CheckpointError: If the file is malformed.
         """
         file = self.path / STATE_FILE
         if not file.exists():
@@ -140,7 +140,7 @@ class RunFolder:
             ) from error
 
     def holds_work(self, state: RunState) -> bool:
-        """Whether a run got as far as a checkpoint; one that failed at its start did not."""
+        """Whether a run has reached a checkpoint."""
         saved = (self.path / CHECKPOINTS).glob("*/checkpoint-*")
         return bool(state.finished or state.pending) or next(saved, None) is not None
 
@@ -150,7 +150,7 @@ class RunFolder:
         atomic_write_text(self.path / STATE_FILE, json.dumps(data, indent=2) + "\n")
 
     def begin(self, trainer: type, settings: Mapping[str, Any], *, resume: bool) -> RunState:
-        """Bring the folder into order for a run: a new one, or one that goes on from that state.
+        """Prepare the folder for a new or resumed run.
 
         Raises:
             UsageError: If the folder holds a run with other settings.
@@ -171,7 +171,7 @@ class RunFolder:
         return state
 
     def recover(self) -> RunState | None:
-        """Finish what a killed process began, throw away what it had not announced.
+        """Complete an announced publication of a killed process, and discard the rest.
 
         Returns:
             The state after that, as :meth:`load`.
@@ -185,7 +185,7 @@ class RunFolder:
         return state
 
     def start_anew(self) -> None:
-        """Forget an earlier run; its model stays until the new one's first is there."""
+        """Discard an earlier run; its model stays until the new run's first."""
         (self.path / STATE_FILE).unlink(missing_ok=True)
         for folder in (self.path / CHECKPOINTS, self.path / "runs", self.staging):
             shutil.rmtree(folder, ignore_errors=True)
@@ -193,7 +193,7 @@ class RunFolder:
             (self.path / name).unlink(missing_ok=True)
 
     def publish(self, state: RunState, steps: list[FinishedStep]) -> None:
-        """Make the model in the staging folder the folder's model, and its steps finished."""
+        """Publish the staged model, and mark its steps as finished."""
         _name_shards(self.staging, tag=f"{len(state.finished) + len(steps):04d}")
         mode = (self.path / STATE_FILE).stat().st_mode & 0o777
         for file in _files(self.staging):
@@ -212,7 +212,7 @@ class RunFolder:
         for file in sorted(_files(self.staging), key=_moving_order):
             file.replace(self.path / file.name)
         flush(self.path)
-        for file in _files(self.path):  # weights of the model before
+        for file in _files(self.path):  # weights of the previous model
             if _WEIGHTS.fullmatch(file.name) and file.name not in state.pending_files:
                 file.unlink()
         state.finished.extend(state.pending)
@@ -220,7 +220,7 @@ class RunFolder:
         self.save(state)
 
     def step_folder(self, index: int, name: str) -> Path:
-        """Where the step with that 0-based index keeps its data and checkpoints."""
+        """Return the folder of a step's data and checkpoints, by 0-based index."""
         return self.path / CHECKPOINTS / f"{index + 1}-{name}"
 
     def _drop_checkpoints(self, finished: int) -> None:
@@ -239,14 +239,14 @@ def trained_settings(folder: Path) -> Mapping[str, Any]:
     """Return the settings that a folder's model was trained with; empty if unknown."""
     try:
         state = RunFolder(folder).load()
-    except CheckpointError:  # a file of somebody else's
+    except CheckpointError:  # another program's file
         return {}
-    # Before its first repository is finished, a run says nothing about the model that is there.
+    # Before its first finished repository, a run does not describe the existing model.
     return {} if state is None or not state.finished else state.settings
 
 
 def check_same_trainer(state: RunState, trainer: str, path: Path) -> None:
-    """Refuse a folder that another trainer has worked in.
+    """Refuse the folder of another trainer's run.
 
     Raises:
         UsageError: Names both.
@@ -259,13 +259,13 @@ def check_same_trainer(state: RunState, trainer: str, path: Path) -> None:
 
 
 def check_same_run(state: RunState, trainer: type, settings: Mapping[str, Any], path: Path) -> bool:
-    """Refuse to continue a run whose settings were others.
+    """Refuse to resume a run with different settings.
 
-    What is not finished may be trained longer: more epochs or steps only add to it. A setting that
-    one side lacks, since it came or went in between, is compared by its default.
+    More epochs or steps are allowed, since they only add to a run. A setting missing on one side is
+    compared by its default, so that runs made before a setting existed can still resume.
 
     Returns:
-        Whether the run is to be longer.
+        Whether the run was made longer.
 
     Raises:
         UsageError: Names every difference, and how to undo it.
@@ -280,8 +280,8 @@ def check_same_run(state: RunState, trainer: type, settings: Mapping[str, Any], 
             f"{key} was {_said(before, key)} and is {_said(now, key)}" for key in refused
         ]
         raise UsageError(
-            f"output_dir {path} holds a run with other settings: {'; '.join(differences)}. To go "
-            f"on with it, {_as_before(before, refused)}; or use another output_dir, or start anew "
+            f"output_dir {path} holds a run with other settings: {'; '.join(differences)}. To "
+            f"resume it, {_as_before(before, refused)}; or use another output_dir, or start anew "
             "with --set resume=false."
         )
     return bool(others)
@@ -292,7 +292,7 @@ def _said(settings: Mapping[str, Any], key: str) -> str:
 
 
 def _as_before(before: Mapping[str, Any], keys: Sequence[str]) -> str:
-    """Say how to give these settings as a run had them.
+    """Explain how to restore a run's settings.
 
     >>> _as_before({"lr": 0.1, "reward_func": []}, ["lr", "reward_func", "trainer_args.optim"])
     'use --set lr=0.1, give the rewards (--reward) as before, leave out trainer_args.optim'
@@ -312,16 +312,16 @@ def _as_before(before: Mapping[str, Any], keys: Sequence[str]) -> str:
 
 
 def length_of(settings: Mapping[str, Any]) -> dict[str, float]:
-    """Return the settings that say how long each repository is trained on."""
+    """Return the settings for the length of training per repository."""
     return {key: value for key, value in _flat(settings).items() if key in LONGER}
 
 
 def longer_by(state: RunState, settings: Mapping[str, Any]) -> dict[str, float]:
-    """Say by how much a finished run is to be trained on with these settings.
+    """Return by how much these settings extend a finished run.
 
     Returns:
-        Settings of the transformers trainer: ``num_train_epochs`` or ``max_steps``; none if the
-        run is as long as asked for.
+        Settings of the transformers trainer: ``num_train_epochs`` or ``max_steps``; empty if
+        the run is long enough.
     """
     before = state.finished[-1].length if state.finished else None
     if before is None:
@@ -336,10 +336,10 @@ def longer_by(state: RunState, settings: Mapping[str, Any]) -> dict[str, float]:
     return {name: value for name, value in more.items() if value > 0 and no_steps}
 
 
-def said_longer(longer: Mapping[str, float]) -> str:
-    """Say what :func:`longer_by` gave.
+def describe_longer(longer: Mapping[str, float]) -> str:
+    """Describe a result of :func:`longer_by`.
 
-    >>> said_longer({"num_train_epochs": 2.0})
+    >>> describe_longer({"num_train_epochs": 2.0})
     'training on, for 2 epochs more'
     """
     more = ", ".join(f"{value:g} {name.rpartition('_')[2]}" for name, value in longer.items())
@@ -347,7 +347,7 @@ def said_longer(longer: Mapping[str, float]) -> str:
 
 
 def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Name settings as ``--set`` does: those of a mapping with a dot."""
+    """Flatten settings to the dotted names of ``--set``."""
     found: dict[str, Any] = {}
     for key, value in settings.items():
         if key == "trainer_args" and isinstance(value, Mapping):
@@ -362,7 +362,7 @@ def _only_adds(key: str, before: Any, now: Any) -> bool:
 
 
 def _name_shards(folder: Path, tag: str) -> None:
-    """Give shards names of their own, so that old and new ones can lie side by side."""
+    """Give shards unique names, so that old and new ones can coexist."""
     index = folder / "model.safetensors.index.json"
     if not index.exists():
         return
@@ -377,7 +377,7 @@ def _name_shards(folder: Path, tag: str) -> None:
 
 
 def _moving_order(file: Path) -> tuple[bool, bool, str]:
-    """Put what points to the weights last, the weights themselves before it."""
+    """Sort weights late, and their index last."""
     return (file.name in _ENTRY_POINTS, _WEIGHTS.fullmatch(file.name) is not None, file.name)
 
 

@@ -1,4 +1,4 @@
-"""A trainer's settings as plain data: for the fingerprint of a run and for its model card."""
+"""A trainer's settings as plain data, for a run's identity and its model card."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import attrs
 
-# Settings of the library that change what is written and shown, not what is learned.
+# Settings of the library that change output, not what is learned.
 _ARGS_WITHOUT_EFFECT = {
     "dataloader_num_workers",
     "disable_tqdm",
@@ -33,7 +33,7 @@ def plain_settings(trainer: Any) -> dict[str, Any]:
 
 
 def default_settings(kind: type) -> dict[str, Any]:
-    """Return the same of a class's defaults: what a setting was before there was such a one."""
+    """Return the same for a class's defaults, the values in runs older than a setting."""
     found = {}
     for one in _shaping(kind):
         default: Any = one.default
@@ -50,7 +50,7 @@ def _shaping(kind: type) -> list[attrs.Attribute[Any]]:
 
 
 def plain(value: Any) -> Any:
-    """Turn a value into JSON types; what has none is named by where its code is.
+    """Convert a value to JSON types; other objects become their qualified names.
 
     >>> plain({"b": {2, 1}, "a": (Path("x"), None)})
     {'a': ['x', None], 'b': [1, 2]}

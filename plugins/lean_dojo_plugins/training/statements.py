@@ -1,4 +1,4 @@
-"""A set of statements as what is trained on: no database, no human proof."""
+"""A set of statements as training data, without database and human proofs."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ STATEMENT_COLUMNS = (
     "problem", "prompt", "full_name", "header", "project",
     "url", "commit", "file_path", "start", "end",
 )  # fmt: skip
-"""Columns of the rows of statements; those that a statement has no use for are ``None``."""
+"""Columns of the rows of statements; unused ones are ``None``."""
 CHECKS = "statements.jsonl"
-"""What Lean said of each statement, in a run's folder."""
+"""File with Lean's answers per statement, in a run's folder."""
 
 
 def _sources(value: Any) -> tuple[StatementSource, ...]:
@@ -57,7 +57,7 @@ class StatementSource:
 
     Attributes:
         source: A ``.jsonl`` file, ``hub:OWNER/NAME[:SPLIT]``, or the name of a benchmark.
-        project: Folder of a built Lean project that has what the statements import.
+        project: Folder of a built Lean project that has the statements' imports.
         columns: Other names of the columns ``statement``, ``name``, ``header`` and ``split``.
         held_out: Sets whose statements are never trained on, whatever they are called there; each
             by its source alone, or as a mapping with ``source`` and ``columns``.
@@ -81,12 +81,12 @@ class StatementSource:
         return registry.benchmarks[name].create(**settings)
 
     def read(self) -> Statements:
-        """Read the set, without what is held out or says the same as another one.
+        """Read the set, without held-out and duplicate statements.
 
         Raises:
             UsageError: If there is no such set.
-            EmptyDatasetError: If nothing is left to train on, or a set that is held out has no
-                theorem that can be read.
+            EmptyDatasetError: If nothing is left to train on, or a held-out set has no readable
+                theorem.
         """
         made = self.benchmark()
         secret, notes = _held_out_beside(made), []
@@ -104,10 +104,10 @@ class StatementSource:
 def statements_of(
     value: StatementSource | Mapping[str, Any] | str | Path | None,
 ) -> StatementSource | None:
-    """Take a source alone, or a mapping of the settings of :class:`StatementSource`.
+    """Convert a source, or a mapping of the settings of :class:`StatementSource`.
 
     Raises:
-        ConfigError: For a setting that there is not.
+        ConfigError: For an unknown setting.
     """
     if value is None or isinstance(value, StatementSource):
         return value
@@ -124,7 +124,7 @@ def statements_of(
 
 
 def _rows(benchmark: Any) -> Iterable[Statement | UsageError]:
-    """Read a set row by row, if its benchmark can; of another one every theorem is a row."""
+    """Read a set row by row if its benchmark supports it, else theorem by theorem."""
     if (read := getattr(benchmark, "statements", None)) is not None:
         yield from read()
     else:
@@ -132,7 +132,7 @@ def _rows(benchmark: Any) -> Iterable[Statement | UsageError]:
 
 
 def _held_out_beside(benchmark: Any) -> list[str]:
-    """Return the statements of a set's own held-out splits, where it reads one split alone."""
+    """Return the statements of a set's own held-out splits, if it reads a single split."""
     read = getattr(benchmark, "held_out", tuple)
     return [row.problem.statement for row in read() if isinstance(row, Statement)]
 
@@ -141,7 +141,7 @@ def _held_out(held: StatementSource) -> tuple[list[str], str]:
     """Return the statements of a set that is held out, and what of it cannot be read, if any.
 
     Raises:
-        EmptyDatasetError: If none can be read: all of them might be trained on.
+        EmptyDatasetError: If none can be read, since all of them might be trained on.
     """
     source, rows = held.source, list(_rows(held.benchmark()))
     unread = [str(row) for row in rows if isinstance(row, UsageError)]
@@ -157,13 +157,13 @@ def _held_out(held: StatementSource) -> tuple[list[str], str]:
 
 @attrs.frozen
 class Statements:
-    """Statements to prove, in the place of a repository and of its database.
+    """Statements to prove, in place of a repository and its database.
 
     Attributes:
-        url: Where they come from.
-        examined: What is left of the set, and what is not.
-        check: Whether Lean is to elaborate each before anything is trained.
-        notes: What of sets that are held out cannot be read.
+        url: Their source.
+        examined: The set after examination.
+        check: Whether Lean elaborates each before training.
+        notes: Notes about unreadable rows of held-out sets.
     """
 
     url: str
@@ -178,7 +178,7 @@ class Statements:
 
     @property
     def commit(self) -> str:
-        """A digest of the statements: others are another run."""
+        """A digest of the statements, which identifies the run."""
         digest = sha256()
         for one in self.problems:
             digest.update(_key(one).encode())
@@ -186,11 +186,11 @@ class Statements:
 
     @property
     def repositories(self) -> Sequence[Any]:
-        """Itself, as the database that it stands in for."""
+        """Itself, in place of a database's repositories."""
         return [self]
 
     def export_merged_data(self, repositories: Sequence[Repository], output_path: Path) -> None:
-        """Write an empty split, which :meth:`rows` takes the place of, and what is trained on."""
+        """Write an empty split, replaced by :meth:`rows`, and the metadata."""
         atomic_write_bytes(output_path / "random" / "train.json", b"[]")
         about = {"url": self.url, "commit": self.commit, "statements": len(self.problems)}
         assert len(repositories) == 1
@@ -214,7 +214,7 @@ class Statements:
             }
 
     def say(self) -> None:
-        """Say on standard error what is trained on, and what was left out."""
+        """Print on standard error what is trained on, and what is left out."""
         for line in self.examined.lines():
             print(f"{self.url}: {line}", file=sys.stderr)
         for line in self.notes:
@@ -248,11 +248,11 @@ class Statements:
 
 
 def elaborate(problems: Sequence[BenchmarkProblem], file: Path) -> list[tuple[str, str]]:
-    """Have Lean elaborate statements; give those that it does not, with what it says.
+    """Elaborate statements; return the failing ones, with Lean's message.
 
     Args:
         problems: The statements.
-        file: Where the answers are kept.
+        file: File for the answers.
     """
     known = {line["key"]: line["error"] for line in read_lines(file)}
     asked = [one for one in problems if _key(one) not in known]
@@ -281,7 +281,7 @@ def _error(server: Server, problem: BenchmarkProblem, project: Path | None) -> s
     try:
         problem_of(problem, project).open(server)
     except (EngineLostError, EngineUnavailableError):
-        raise  # the pool tries once more; without an engine nothing is said of a statement
+        raise  # the pool retries; a missing engine is not an answer
     except LeanError as error:
         return str(error) or "no reason"
     return ""

@@ -20,15 +20,15 @@ from accelerate.utils import dataclasses, environment, imports
 
 
 def install() -> None:
-    """Replace what changes the environment, in this process; doing so again changes nothing."""
-    # By setattr: to a type checker a method is not to be assigned to.
+    """Patch accelerate in this process; idempotent."""
+    # By setattr, since type checkers forbid assigning to a method.
     setattr(dataclasses.KwargsHandler, "to_kwargs", _to_kwargs)  # noqa: B010
-    # It would have torch ask for GPUs without initialising CUDA; a trainer does that anyway.
+    # It makes torch look for GPUs without initialising CUDA, which a trainer does anyway.
     setattr(imports, "patch_environment", lambda **_: contextlib.nullcontext())  # noqa: B010
 
 
 def _to_kwargs(handler: Any) -> dict[str, Any]:
-    """Return what differs from the defaults of the handler's class, as accelerate's own does."""
+    """Return the differences from the handler's defaults, like accelerate's own."""
     kind: Any = type(handler)
     defaults = _defaults(kind)
     return {name: one for name, one in handler.to_dict().items() if defaults[name] != one}
@@ -36,7 +36,7 @@ def _to_kwargs(handler: Any) -> dict[str, Any]:
 
 @functools.cache
 def _defaults(kind: Any) -> dict[str, Any]:
-    """Make an object with its defaults; accelerate's modules alone see an empty environment."""
+    """Make an object with its defaults, hiding the environment only from accelerate."""
     blank = types.SimpleNamespace(**{**vars(os), "environ": {}})
     with mock.patch.object(dataclasses, "os", blank), mock.patch.object(environment, "os", blank):
         return dict(kind().to_dict())

@@ -1,4 +1,4 @@
-"""A disk that is full, a folder that may not be written: one message, whichever library met it."""
+"""Errors of writing, such as a full disk, as one message for all libraries."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ _NUMBERS = {
     errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO,
 }  # fmt: skip
 _WRITERS = ("PytorchStreamWriter", "iostream error", "(os error ")
-"""What torch and safetensors say in place of the system's error."""
+"""Messages of torch and safetensors for system errors."""
 _LITTLE = 1 << 20
-"""Bytes that no checkpoint fits into."""
+"""Minimum free space for a checkpoint, in bytes."""
 
 
 @contextmanager
-def told_when_unwritable(folder: Path) -> Iterator[None]:
-    """Turn a library's error about writing into one that says where and why.
+def report_write_errors(folder: Path) -> Iterator[None]:
+    """Turn a library's error of writing into one with place and reason.
 
     Args:
-        folder: Where the run writes.
+        folder: The run's folder.
 
     Raises:
-        TrainingError: In place of such an error; others stay as they are.
+        TrainingError: In place of such an error; others are unchanged.
     """
     try:
         yield
@@ -42,13 +42,13 @@ def told_when_unwritable(folder: Path) -> Iterator[None]:
         if not reason:
             raise
         raise TrainingError(
-            f"{folder}: cannot be written: {reason}. What was saved before is whole; make room, or "
-            "the folder writable, and give the same command again: the run goes on"
+            f"{folder}: cannot be written: {reason}. What was saved before is complete; free "
+            "space, or make the folder writable, and repeat the command to resume"
         ) from error
 
 
 def _reason(error: BaseException, folder: Path) -> str:
-    """Say why nothing could be written; nothing for an error of another kind."""
+    """Return why writing failed; empty for another kind of error."""
     one: BaseException | None = error
     while one is not None:
         if isinstance(one, OSError) and one.errno in _NUMBERS:

@@ -1,4 +1,4 @@
-"""What became of examples that are longer than a model may read."""
+"""Counts of examples that exceed a model's length."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class TooLong:
 
 
 def nothing_fits(examples: int, max_length: int | None) -> str:
-    """Say that all examples were left out for their length."""
+    """Return the message that all examples were too long."""
     return (
         f"none of {examples} examples fits into max_length={max_length}, even with its goal "
         "shortened; raise max_length"

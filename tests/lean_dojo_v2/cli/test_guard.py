@@ -50,7 +50,7 @@ def program(environment: Environment, tmp_path: Path) -> Callable[..., subproces
 ENDINGS = {
     "os._exit": ("import os; os._exit(0)", 70, "was ended unexpectedly (exit code 0)"),
     "with a code": ("import os; os._exit(3)", 3, "was ended unexpectedly"),
-    "closed descriptors": ("import os; os.closerange(0, 4096)", 70, "was ended in the midst"),
+    "closed descriptors": ("import os; os.closerange(0, 4096)", 70, "was ended unexpectedly"),
     "a crash": ("import ctypes; ctypes.string_at(0)", 139, "crashed (SIGSEGV)"),
 }
 

@@ -12,7 +12,7 @@ from safetensors.torch import save_file
 
 from lean_dojo_plugins.sft.trainer import SFTTrainer
 from lean_dojo_plugins.training.checkpoints import keep_fitting_checkpoints, last_checkpoint, seal
-from lean_dojo_plugins.training.storage import told_when_unwritable
+from lean_dojo_plugins.training.storage import report_write_errors
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.errors import TrainingError
 
@@ -67,7 +67,7 @@ def test_a_damaged_checkpoint_is_named_and_the_one_before_is_used(tmp_path, caps
     assert last_checkpoint(tmp_path, 1) == before
     [said] = capsys.readouterr().err.splitlines()
     assert said.startswith(f"{newest} is damaged or was not finished: {name} ")
-    assert said.endswith("the run goes on from checkpoint-2")
+    assert said.endswith("the run resumes from checkpoint-2")
     assert last_checkpoint(tmp_path, 1) == before
     assert capsys.readouterr().err == ""
 
@@ -151,11 +151,11 @@ ERRORS = {
 def test_a_full_disk_is_one_message(tmp_path, which):
     with (
         pytest.raises(TrainingError, match=rf"{tmp_path}: cannot be written: .*give the same"),
-        told_when_unwritable(tmp_path),
+        report_write_errors(tmp_path),
     ):
         raise ERRORS[which]
 
 
 def test_other_errors_stay_as_they_are(tmp_path):
-    with pytest.raises(ValueError, match="other"), told_when_unwritable(tmp_path):
+    with pytest.raises(ValueError, match="other"), report_write_errors(tmp_path):
         raise ValueError("other")

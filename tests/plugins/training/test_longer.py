@@ -56,7 +56,7 @@ def test_a_finished_run_is_trained_on_for_what_is_added(train, tmp_path, capsys)
 def test_a_refused_change_names_the_flags(train):
     train()
     with pytest.raises(
-        UsageError, match=r"lr was 2e-05 and is 0.1.*To go on with it, use --set lr=2e-05"
+        UsageError, match=r"lr was 2e-05 and is 0.1.*To resume it, use --set lr=2e-05"
     ):
         train(lr=0.1)
     with pytest.raises(
