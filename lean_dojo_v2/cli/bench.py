@@ -109,8 +109,8 @@ def bench(
     name, problems, settings = _problems(benchmark, assignments, asked.database)
     problems = _chosen(problems, asked.limit)
     choice.resolved()  # the same
-    if choice.said:
-        note(choice.said)
+    if choice.default_notice:
+        note(choice.default_notice)
     default = Path("bench") / safe_name(f"{name}-{choice.label}")
     folder = AttemptFolder(asked.output or default)
     folder.begin(

@@ -29,7 +29,7 @@ PRECISIONS = (
 )  # fmt: skip
 """Precisions of Lightning."""
 MONITORS = ("Recall@10_val", "Recall@1_val", "MRR", "loss_train")
-"""What the retriever's training logs at every repository."""
+"""Metrics that the retriever's training logs."""
 _MODE = fields.one_of("max", "min")
 
 
@@ -43,7 +43,7 @@ def _path(value: Any) -> Any:
 
 
 def _added(default: Any, text: str, validator: Any = None, **how: Any) -> Any:
-    """Make a field beyond the documents."""
+    """Make a field that 1.x does not have."""
     return setting(default, text, validator, kw_only=True, **how)
 
 
@@ -399,7 +399,7 @@ class ProverConfig:
     )
     progress_weight: float = _added(
         0.5,
-        "Weight of each step that the progress model says remains, in units of log-probability.",
+        "Weight of each step that the progress model predicts, in units of log-probability.",
         fields.not_negative,
     )
     temperature: float | None = _added(

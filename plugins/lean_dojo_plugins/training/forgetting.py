@@ -27,10 +27,10 @@ def look_back(
     *,
     limit: int,
 ) -> None:
-    """Measure the model on held-out tactics of every repository up to the step that has just ended.
+    """Measure the model on held-out tactics of every repository so far, after a step.
 
-    Adds a row to ``forgetting.json`` in the trainer's output folder and draws it anew. The
-    training's random numbers are left alone.
+    Adds a row to ``forgetting.json`` in the trainer's output folder and redraws the heat map. The
+    training's random state is unchanged.
 
     Args:
         folder: The output folder.

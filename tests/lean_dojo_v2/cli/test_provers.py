@@ -25,7 +25,7 @@ def test_without_a_model_it_is_automation(package: Path) -> None:
     assert shipped.shipped_model() is None
     choice = ProverChoice()
     assert (choice.name, choice.label, choice.own_model) == ("automation", "automation", None)
-    assert "Lean's own automation proves" in choice.said
+    assert "Lean's own automation proves" in choice.default_notice
     (package / "base_model").mkdir()  # a folder that is being written is no model
     assert ProverChoice().name == "automation"
 
@@ -36,7 +36,7 @@ def test_the_model_that_ships_proves_where_nobody_is_named(package: Path) -> Non
     (folder / "model.safetensors").touch()
     choice = ProverChoice()
     assert (choice.name, choice.label) == ("hf", "shipped")
-    assert "the shipped model and Lean's own automation prove together" in choice.said
+    assert "the shipped model and Lean's own automation prove together" in choice.default_notice
     _, arguments, takes_config = choice.resolved()
     assert arguments == {"ckpt_path": str(folder), "automation": True}
     assert takes_config
@@ -65,4 +65,4 @@ def test_whoever_is_named_proves(package: Path, given: dict[str, str]) -> None:
     (package / "base_model" / "model.safetensors").touch()
     choice = ProverChoice(**given)
     assert choice.own_model == given.get("model")
-    assert not choice.said
+    assert not choice.default_notice
