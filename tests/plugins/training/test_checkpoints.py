@@ -150,7 +150,7 @@ ERRORS = {
 @pytest.mark.parametrize("which", ERRORS)
 def test_a_full_disk_is_one_message(tmp_path, which):
     with (
-        pytest.raises(TrainingError, match=rf"{tmp_path}: cannot be written: .*give the same"),
+        pytest.raises(TrainingError, match=rf"{tmp_path}: cannot be written: .*repeat the command"),
         report_write_errors(tmp_path),
     ):
         raise ERRORS[which]
