@@ -44,7 +44,7 @@ from lean_dojo_plugins.training.arguments import (
     check_values,
     under_new_names,
 )
-from lean_dojo_plugins.training.callbacks import Callbacks, announced, resolve_callbacks
+from lean_dojo_plugins.training.callbacks import Callbacks, callbacks_setting, resolve_callbacks
 from lean_dojo_plugins.training.data import checked_repositories, formatted_rows, split_file
 from lean_dojo_plugins.training.devices import Device, choose_device
 from lean_dojo_plugins.training.fields import lora_of
@@ -156,15 +156,7 @@ class CausalTrainer:
         shapes_result=False,
     )
     device: str = setting("auto", "'auto', 'cpu', 'cuda' or 'mps'.", shapes_result=False)
-    callbacks: Callbacks = attrs.field(
-        factory=tuple,
-        converter=announced,
-        metadata=about(
-            "transformers.TrainerCallback objects, classes or functions that make one, or their "
-            "names: a plugin's, or module:attribute.",
-            shapes_result=False,
-        ),
-    )
+    callbacks: Callbacks = callbacks_setting()
     too_long: TooLong = attrs.field(factory=TooLong, init=False, repr=False)
     _trained_on: Path | None = attrs.field(default=None, init=False, repr=False)
     _model: PreTrainedModel | None = attrs.field(default=None, init=False, repr=False)

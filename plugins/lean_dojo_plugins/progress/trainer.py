@@ -33,7 +33,7 @@ from lean_dojo_plugins.progress.metrics import Array, draw_predictions, flat, me
 from lean_dojo_plugins.training import steady_environment
 from lean_dojo_plugins.training.arguments import FIXED, check_trainer_args, under_new_names
 from lean_dojo_plugins.training.batches import GroupingTrainer
-from lean_dojo_plugins.training.callbacks import Callbacks, announced, resolve_callbacks
+from lean_dojo_plugins.training.callbacks import Callbacks, callbacks_setting, resolve_callbacks
 from lean_dojo_plugins.training.data import checked_repositories, formatted_rows, split_file
 from lean_dojo_plugins.training.devices import Device, choose_device
 from lean_dojo_plugins.training.hub import (
@@ -119,16 +119,7 @@ class ProgressTrainer:
     report_to: str = setting(
         "tensorboard", "tensorboard or none.", kw_only=True, shapes_result=False
     )
-    callbacks: Callbacks = attrs.field(
-        factory=tuple,
-        kw_only=True,
-        converter=announced,
-        metadata=fields.about(
-            "transformers.TrainerCallback objects, classes or functions that make one, or their "
-            "names: a plugin's, or module:attribute.",
-            shapes_result=False,
-        ),
-    )
+    callbacks: Callbacks = callbacks_setting()
     trainer_args: dict[str, Any] = attrs.field(
         factory=dict,
         kw_only=True,

@@ -20,7 +20,7 @@ from lean_dojo_plugins.retrieval.model.hardware import join_processes
 from lean_dojo_plugins.retrieval.report import EvaluationReport
 from lean_dojo_plugins.retrieval.runs import RetrievalRun
 from lean_dojo_plugins.retrieval.step import RetrievalStep, train_step
-from lean_dojo_plugins.training.callbacks import Callbacks, announced, resolve_callbacks
+from lean_dojo_plugins.training.callbacks import Callbacks, callbacks_setting, resolve_callbacks
 from lean_dojo_plugins.training.data import SPLITS, checked_repositories, repository_name
 from lean_dojo_plugins.training.devices import choose_device
 from lean_dojo_plugins.training.hub import check_model_name, require_model
@@ -66,15 +66,7 @@ class RetrievalTrainer:
     formatter: str = attrs.field(
         default="premise-pairs", kw_only=True, metadata={"help": "Dataset formatter."}
     )
-    callbacks: Callbacks = attrs.field(
-        factory=tuple,
-        kw_only=True,
-        converter=announced,
-        metadata={
-            "help": "pytorch_lightning.Callback objects, classes or functions that make one, or "
-            "their names: a plugin's, or module:attribute."
-        },
-    )
+    callbacks: Callbacks = callbacks_setting("pytorch_lightning.Callback")
     _trained_on: Path | None = attrs.field(default=None, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:

@@ -7,11 +7,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
+import attrs
 from transformers import TrainerCallback
 
 from lean_dojo_core import registry
 from lean_dojo_core.discovery import import_target
 from lean_dojo_core.errors import ConfigError, LeanDojoError, UnknownNameError
+from lean_dojo_v2.fields import about
 from lean_dojo_v2.plugin_host.names import entry_named
 
 Callbacks: TypeAlias = Sequence[Any]
@@ -21,6 +23,20 @@ OF_GRPO = (TrainerCallback, "on_rewards_scored")
 """Methods that ``grpo`` calls besides transformers'."""
 
 CallbackT = TypeVar("CallbackT")
+
+
+def callbacks_setting(library: str = "transformers.TrainerCallback") -> Any:
+    """Make the field ``callbacks`` of a trainer, to be given by name."""
+    return attrs.field(
+        factory=tuple,
+        kw_only=True,
+        converter=announced,
+        metadata=about(
+            f"{library} objects, classes or functions that make one, or their names: a plugin's, "
+            "or module:attribute.",
+            shapes_result=False,
+        ),
+    )
 
 
 def announced(value: Any) -> tuple[Any, ...]:
