@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -61,6 +62,16 @@ def test_pages_show_the_config_files_as_they_are(all_blocks: list[Any]) -> None:
     for block in shown:
         file = CONFIGS.parent / block.title
         assert yaml.safe_load(block.code) == yaml.safe_load(file.read_text("utf-8")), block
+
+
+def test_the_tests_that_a_page_names_exist() -> None:
+    tests = CONFIGS.parents[1] / "tests"
+    page = (CONFIGS.parent / "scale.md").read_text("utf-8")
+    named = re.findall(r"`([\w/]+\.py)(?:::(\w+))?`", page)
+    assert len(named) > 15
+    for file, test in named:
+        if file.startswith(("plugins/", "lean_dojo_v2/")):
+            assert f"def {test}" in (tests / file).read_text("utf-8"), (file, test)
 
 
 def test_a_json_block_is_read(json_block: Any, tmp_path: Path) -> None:
