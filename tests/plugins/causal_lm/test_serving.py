@@ -17,27 +17,13 @@ from lean_dojo_core.errors import ConfigError, UsageError
 from lean_dojo_plugins.causal_lm.generate import serving
 from lean_dojo_plugins.causal_lm.generate.serving import check_command, model_server
 
-SCRIPT = """
-import http.server, os, subprocess, sys
-model, port = sys.argv[1:]
-helper = subprocess.Popen(["sleep", "600"])
-print(f"serving {model} RANK={os.environ.get('RANK')} pids {os.getpid()} {helper.pid}", flush=True)
-
-class Handler(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        self.send_response(200)
-        self.end_headers()
-
-http.server.HTTPServer(("127.0.0.1", int(port)), Handler).serve_forever()
-"""
+SCRIPT = Path(__file__).parents[2] / "answering_server.py"
 LONG = 30.0
 
 
 @pytest.fixture
-def command(tmp_path):
-    script = tmp_path / "serve.py"
-    script.write_text(SCRIPT)
-    return f"NAMED=yes {sys.executable} -S {script} {{model}} {{port}}"
+def command():
+    return f"NAMED=yes {sys.executable} -S {SCRIPT} {{model}} {{port}}"
 
 
 def pids(log: Path) -> list[int]:

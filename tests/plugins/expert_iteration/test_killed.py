@@ -15,12 +15,13 @@ import torch
 from safetensors.torch import load_file
 
 SCRIPT = Path(__file__).with_name("expert_process.py")
+SERVER = Path(__file__).parents[2] / "answering_server.py"
 URL = "https://example.org/lean/lean4-tiny"
 
 
 @pytest.fixture
 def train(tmp_path, tiny_database, tiny_repository, tiny_model, run_script):
-    def run(output, kill=None, processes=1):
+    def run(output, kill=None, processes=1, batch=2, **options):
         folder = tmp_path / output
         folder.mkdir(exist_ok=True)
         if not (folder / "database.json").exists():
@@ -32,11 +33,12 @@ def train(tmp_path, tiny_database, tiny_repository, tiny_model, run_script):
             "data_path": str(folder / "data"),
             "projects": {URL: str(tiny_repository[0])},
             "options": {
-                "batch_size": 2 // processes,
+                "batch_size": batch // processes,
                 "lr": 1e-3,
                 "rounds": 2,
                 "engines": 1,
                 "trainer_args": {"save_steps": 2},
+                **options,
             },
             "kill": kill,
         }
@@ -90,7 +92,27 @@ def test_two_processes_find_and_learn_what_one_does_also_when_one_is_killed(trai
     assert train("two", {"at": "proof", "number": 1}, processes=2) != 0
     assert train("two", {"at": "step", "round": 1, "number": 3}, processes=2) != 0
     assert train("two", processes=2) == 0
-    one, two = tmp_path / "one" / "out", tmp_path / "two" / "out"
+    same(tmp_path / "one", tmp_path / "two")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+def test_four_processes_find_and_learn_what_one_does_and_share_a_server(train, tmp_path):
+    command = f"{sys.executable} -S {SERVER} {{model}} {{port}}"
+    # Of 18 rows; a batch of fewer than four would be filled up for four processes.
+    shared = {"batch": 4, "trainer_args": {"max_steps": 4}}
+    assert train("one", **shared) == 0
+    assert train("four", processes=4, server_command=command, **shared) == 0
+    same(tmp_path / "one", tmp_path / "four")
+    rounds = tmp_path / "four" / "out" / "rounds"
+    logs = [(rounds / number / "server.log").read_text() for number in "12"]
+    assert [log.count("serving") for log in logs] == [1, 1], "one for the machine"
+    assert f"serving {tmp_path / 'four' / 'out'} RANK=None" in logs[1]
+
+
+def same(first, second):
+    """See that two runs found and learned the same."""
+    one, two = first / "out", second / "out"
     assert (two / "rounds.jsonl").read_bytes() == (one / "rounds.jsonl").read_bytes()
     assert rows(two / "negatives.jsonl") == rows(one / "negatives.jsonl")
     assert set(rows(two / "proofs.jsonl")) == set(rows(one / "proofs.jsonl"))
@@ -108,5 +130,5 @@ def test_two_processes_find_and_learn_what_one_does_also_when_one_is_killed(trai
     off = torch.cat([(weights[1][name] - one).abs().flatten() for name, one in weights[0].items()])
     # Where a gradient is nearly 0, its last digit decides which way Adam's first steps go.
     assert off.gt(1e-4).float().mean() < 0.002
-    database = json.loads((tmp_path / "two" / "database.json").read_text())
+    database = json.loads((second / "database.json").read_text())
     assert database["repositories"][0]["num_sorry_theorems_proved"] == 1
