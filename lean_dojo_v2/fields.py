@@ -17,7 +17,7 @@ Validator: TypeAlias = Callable[[Any, "attrs.Attribute[Any]", Any], None]
 def about(text: str, *, shapes_result: bool = True) -> dict[str, Any]:
     """Return a field's metadata: one line of help, and whether it makes another run.
 
-    A run goes on whatever has changed of the settings that do not shape its result.
+    A run resumes even if settings that do not shape its result have changed.
     """
     return {"help": text, "shapes_result": shapes_result}
 
@@ -44,7 +44,7 @@ def setting(
 
 
 def must_be(what: str, fits: Callable[[Any], bool]) -> Validator:
-    """Make a validator, which raises a ``ConfigError`` that says what a value must be."""
+    """Make a validator, which raises a ``ConfigError`` with the expected value."""
 
     def check(_owner: Any, field: attrs.Attribute[Any], value: Any) -> None:
         if not fits(value):
@@ -54,12 +54,12 @@ def must_be(what: str, fits: Callable[[Any], bool]) -> Validator:
 
 
 def is_int(value: Any) -> bool:
-    """Whether a value is a whole number; true and false are none."""
+    """Whether a value is an integer; booleans are not."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value is a number; true and false are none."""
+    """Whether a value is a number; booleans are not."""
     return isinstance(value, float) or is_int(value)
 
 
@@ -90,10 +90,10 @@ non_empty_text = must_be("a name or path", lambda v: isinstance(v, str) and bool
 
 
 def text_of_path(value: str | os.PathLike[str]) -> str:
-    """Return a path as text; anything else as it is, for the validator to refuse."""
+    """Return a path as text; anything else unchanged, for the validator."""
     return os.fspath(value) if isinstance(value, os.PathLike) else value
 
 
 def folders(value: Mapping[str, str | Path]) -> dict[str, Path]:
-    """Take folders of repositories, by address."""
+    """Convert folders of repositories, by address."""
     return {url: Path(path) for url, path in value.items()}

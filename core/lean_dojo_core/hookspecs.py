@@ -2,7 +2,7 @@
 
 A plugin is a distribution with an entry point in the group ``lean_dojo`` that names a *manifest*, a
 module that imports only ``lean_dojo_core`` and implements one or more of these hooks. Each hook
-gives descriptors: light records that name a target, which is imported only when somebody uses it.
+gives descriptors: light records that name a target, which is imported only when used.
 So listing every plugin imports no learning library.
 
 All hooks are called once per process, when a registry is first used. Each manifest has a plugin

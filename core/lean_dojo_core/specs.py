@@ -1,6 +1,6 @@
 """Descriptors, which a plugin's hook returns instead of the object itself.
 
-A descriptor is a light, frozen record; its ``target`` is imported only when somebody loads it,
+A descriptor is a light, frozen record; its ``target`` is imported only when it is loaded,
 so that listing every plugin costs no import of a learning library. The facts about a kind of
 plugin are class variables of its descriptor.
 """
@@ -69,7 +69,7 @@ class PluginSpec:
     kind: ClassVar[str] = "plugin"
     """Name of the kind, for example ``"reward-function"``."""
     scaffold: ClassVar[str]
-    """What ``lean-dojo plugins new`` calls the kind; also the folder of its templates."""
+    """The kind's name in ``lean-dojo plugins new``; also the folder of its templates."""
     protocol: ClassVar[type]
     """Protocol of the target, or of its instances."""
     is_class: ClassVar[bool] = False

@@ -10,7 +10,7 @@ import attrs
 
 
 class Severity(Enum):
-    """How bad a message is."""
+    """Severity of a message."""
 
     INFORMATION = "information"
     WARNING = "warning"
@@ -50,7 +50,7 @@ class LeanMessage:
         data: Its text.
         pos: Where it starts.
         pos_end: Where it ends, if reported.
-        severity: How bad it is.
+        severity: Its severity.
         kind: Lean's tag, for example ``hasSorry``; ``None`` for an untagged message.
     """
 

@@ -244,7 +244,7 @@ def print_goals(goals: Sequence[Goal]) -> str:
 
 @attrs.frozen
 class Site:
-    """Where a tactic acts.
+    """The place where a tactic acts.
 
     Attributes:
         goal_id: Position of the goal in ``state.goals``; the first one if not given.

@@ -72,7 +72,7 @@ class Worker:
     owner: str | None = None
 
     def rank(self, request: Request) -> int:
-        """How well it suits: 0 has the header, 1 has an engine that runs, 2 has none."""
+        """Suitability for a request: 0 has the header, 1 has a running engine, 2 has none."""
         if request.header is not None and request.header in self.warm:
             return 0
         return 1 if self.life is not None else 2

@@ -43,7 +43,7 @@ KEPT_STATES = 50_000
 
 @attrs.frozen
 class Distance:
-    """How far a point of a proof is from its end.
+    """Distance of a point of a proof from its end.
 
     Attributes:
         steps: The fewest tactics of the traced proof's end that close it; ``None`` if none of the

@@ -95,7 +95,7 @@ class Group:
 
     @property
     def proved(self) -> int:
-        """How many ended in a proof."""
+        """Number of episodes that ended in a proof."""
         return sum(episode.proved for episode in self.episodes)
 
     @property

@@ -23,7 +23,7 @@ _BATCH_SETTINGS = ("gradient_accumulation_steps", "steps_per_generation", "gener
 
 @attrs.frozen
 class GroupPlan:
-    """How completions are grouped and batched.
+    """Grouping and batching of completions.
 
     Attributes:
         num_generations: Completions of one prompt.

@@ -227,7 +227,7 @@ class StepTrainer(trl_grpo.GRPOTrainer):
 
     @property
     def _phase(self) -> str:
-        """Which metrics TRL collects now."""
+        """The kind of metrics that TRL collects now."""
         assert self.model is not None
         return "train" if self.model.training else "eval"
 

@@ -95,7 +95,7 @@ class EvaluationReport(Evaluation):
 
     @property
     def checkpoint(self) -> str:
-        """What was evaluated."""
+        """The evaluated model."""
         return self.model
 
     def __getitem__(self, dataset: str) -> dict[str, dict[str, float]]:  # type: ignore[override]

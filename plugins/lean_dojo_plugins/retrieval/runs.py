@@ -94,7 +94,7 @@ class RetrievalRun:
 
     @property
     def done(self) -> int:
-        """How many steps are finished."""
+        """Number of finished steps."""
         left, count = len(self.state.finished), 0
         for new in self.curriculum:
             left -= len(new)

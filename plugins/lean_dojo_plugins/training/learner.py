@@ -64,7 +64,7 @@ class Learner(CardSubject, Protocol):
 
     @property
     def chosen_device(self) -> Device:
-        """Where it runs."""
+        """Its device."""
 
     def reports(self) -> Sequence[str]:
         """Name the loggers."""

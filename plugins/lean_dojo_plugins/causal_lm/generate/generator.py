@@ -56,7 +56,7 @@ Sample: TypeAlias = tuple[list[int], float]
 
 @attrs.frozen
 class _Choice:
-    """How the next token is chosen, and which tokens end a completion."""
+    """Choice of the next token, and tokens that end a completion."""
 
     temperature: float
     top_p: float

@@ -21,7 +21,7 @@ from tqdm import tqdm
 from lean_dojo_core.errors import ConfigError, UsageError
 
 MODEL, PORT = "{model}", "{port}"
-"""What stands in a command for the model's folder or hub id, and for the port to listen at."""
+"""Placeholders in a command for the model's folder or hub id, and for the port."""
 HOST = "127.0.0.1"
 
 _SAID_AGAIN = 30.0

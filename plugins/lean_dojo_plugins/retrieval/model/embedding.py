@@ -23,7 +23,7 @@ class Embedder(Protocol):
 
     @property
     def device(self) -> torch.device:
-        """Where it computes."""
+        """Its device."""
 
     def embed(self, ids: torch.Tensor) -> torch.Tensor:
         """Encode ``int64[B, L]`` to ``float[B, D]``, normalised."""
