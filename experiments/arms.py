@@ -43,14 +43,18 @@ def bench_folder(folder: Path, arm: str, seed: int) -> Path:
     return folder / "bench" / f"{arm}-{seed}"
 
 
-def measured(folder: Path) -> Found:
-    """Read what was measured: the outcomes of before, and what was run in this folder since."""
+def measured(folder: Path, counted: str = "expansions") -> Found:
+    """Read what was measured: the outcomes of before, and what was run in this folder since.
+
+    ``counted`` is what of an attempt says how much a proof took.
+    """
     found = read_outcomes(folder / OUTCOMES)
     for done in sorted((folder / "bench").glob("*.measured")):
         arm, _, seed = done.stem.rpartition("-")
         attempts = AttemptFolder(done.with_suffix("")).attempts(PROVER)
         found[arm, int(seed)] = {
-            one.name: max(1, one.expansions) if one.success else NOT_PROVED for one in attempts
+            one.name: max(1, getattr(one, counted)) if one.success else NOT_PROVED
+            for one in attempts
         }
     return found
 
@@ -81,7 +85,7 @@ def write_outcomes(file: Path, found: Found) -> None:
 
 
 def outcomes(found: Found, arm: str, within: int = WITHIN[-1]) -> Outcomes:
-    """Say for each seed that was measured which theorems an arm proves in so many expansions."""
+    """Say for each seed that was measured which theorems an arm proves with so much."""
     return {
         seed: {name: NOT_PROVED < took <= within for name, took in mine.items()}
         for (one, seed), mine in sorted(found.items())
@@ -129,10 +133,13 @@ def _difference(a: np.ndarray, b: np.ndarray, axis: int = -1) -> Any:
 
 
 def report(
-    measured: Found, arms: Sequence[str], comparisons: Sequence[tuple[str, str]]
+    measured: Found,
+    arms: Sequence[str],
+    comparisons: Sequence[tuple[str, str]],
+    limits: Sequence[int] = WITHIN,
 ) -> dict[str, Any]:
-    """Give all that is measured so far, at each number of expansions."""
-    return {str(within): _report_within(measured, arms, comparisons, within) for within in WITHIN}
+    """Give all that is measured so far, at each limit of what a proof may take."""
+    return {str(limit): _report_within(measured, arms, comparisons, limit) for limit in limits}
 
 
 def _report_within(
@@ -157,9 +164,10 @@ def _counts(found: Outcomes) -> dict[str, Any]:
     return {"proved": proved, "tried": len(names), **_interval(_means(found, seeds, names))}
 
 
-def table(found: Mapping[str, Any]) -> str:
-    """Write the report for people."""
-    last = found[str(WITHIN[-1])]
+def table(found: Mapping[str, Any], unit: str = "expansions") -> str:
+    """Write the report for people; ``unit`` is what its limits count."""
+    limits = list(found)
+    last = found[limits[-1]]
     text = _table(
         ("arm", "proved, seed by seed", "of", "share", "95 % interval"),
         (
@@ -181,16 +189,16 @@ def table(found: Mapping[str, Any]) -> str:
         ),
     )  # fmt: skip
     text += _table(
-        ("share within so many expansions, %", *WITHIN),
+        (f"share within so many {unit}, %", *limits),
         (
-            (arm, *(f"{found[str(n)]['arms'][arm]['points']:.1f}" for n in WITHIN))
+            (arm, *(f"{found[n]['arms'][arm]['points']:.1f}" for n in limits))
             for arm in last["arms"]
         ),
     )
     return text + _table(
-        ("compared within so many", *WITHIN),
+        ("compared within so many", *limits),
         (
-            (name, *(_points(found[str(n)]["comparisons"][name]) for n in WITHIN))
+            (name, *(_points(found[n]["comparisons"][name]) for n in limits))
             for name in last["comparisons"]
         ),
     )

@@ -13,6 +13,8 @@ theorems: what human proofs bring, and where they are few and problems many.
 |---|---|---|
 | *human* | shipped | nothing |
 | | human | ``sft`` on all human proofs of the training theorems |
+| *recipe* | human-fast | the same at twice the learning rate |
+| | human-plain | and with the formatter ``tactic-chat``, which renames no variables |
 | *practice* | quarter | ``sft`` on those of a quarter of them |
 | | practice | ``expert-iteration``: that quarter, and what its model proves of the others |
 | | control | the same, but what is practised on is false: the quarter, in as many steps |
@@ -65,16 +67,18 @@ from mining.miner import UNTRIED, Miner
 from mining.shape import sample_shapes, shape
 from stages import claimed, command, say
 
-PARTS = ("human", "practice", "fewer", "episodes", "problems")
+PARTS = ("human", "recipe", "practice", "fewer", "episodes", "problems")
 FEWER = (30, 100)
 COUNTS = (0, 100, 1_000, 10_000)
 ARMS = (
-    "shipped", "human", "quarter", "control", *(f"practice-{count}" for count in FEWER), "practice",
-    "episodes", "constant",
+    "shipped", "human", "human-fast", "human-plain", "quarter", "control",
+    *(f"practice-{count}" for count in FEWER), "practice", "episodes", "constant",
     *(f"{where}-{count}" for where in ("near", "far") for count in COUNTS),
 )  # fmt: skip
 COMPARISONS = (
-    ("human", "shipped"), ("quarter", "shipped"), ("practice", "quarter"), ("practice", "control"),
+    ("human", "shipped"), ("human-fast", "human"), ("human-plain", "human"),
+    ("human-plain", "human-fast"), ("quarter", "shipped"),
+    ("practice", "quarter"), ("practice", "control"),
     *((f"practice-{count}", "control") for count in FEWER),
     ("control", "quarter"), ("episodes", "quarter"), ("constant", "quarter"),
     ("human", "practice"), ("human", "episodes"), ("episodes", "practice"),
@@ -90,6 +94,10 @@ NEAR = 400
 FALSE = {"name": "nothing", "header": "", "formal_statement": "theorem nothing : False :="}
 LIMITS = ["--samples", "8", "--expansions", "16", "--visits", "2", "--no-automation"]
 """What every model may spend on a theorem when it is measured."""
+RECIPES: dict[str, dict[str, Any]] = {
+    "human-fast": {"lr": 2e-3},
+    "human-plain": {"lr": 2e-3, "formatter": "tactic-chat"},
+}
 SEARCH = {"samples": 8, "expansions": 16, "visits": 2}
 """What practice may spend on one."""
 
@@ -133,10 +141,10 @@ class Laboratory:
         self, arm: str, trainer: str, database: Path, steps: int, **settings: Any
     ) -> Path:
         """Train on tactics: with sft, or after practice."""
+        words = ("--formatter", settings.pop("formatter", "tactic-chat-renamed"))
         settings = {"model_name": self.options.base, "batch_size": 16, "lr": 1e-3,
                     "prompt_weight": 0.25, **settings}  # fmt: skip
         optimiser = {"optim": "muon", "weight_decay": 0.1, "max_steps": steps, "warmup_steps": 0.05}
-        words = ("--formatter", "tactic-chat-renamed")
         return self.train(arm, trainer, database, settings, optimiser, *words)
 
     def reinforce(self, arm: str, start: Path, *words: str, **settings: Any) -> Path:
@@ -180,6 +188,12 @@ class Laboratory:
         human = self.fine_tune("human", "sft", self.sample(), self.options.steps)
         self.measure("human", human, "sample")
 
+    def recipe(self) -> None:
+        """What the learning rate and the renaming of variables do to it."""
+        for arm, settings in RECIPES.items():
+            model = self.fine_tune(arm, "sft", self.sample(), self.options.steps, **settings)
+            self.measure(arm, model, "sample")
+
     def quarter(self) -> Path:
         """Train on few proofs."""
         steps = self.options.steps
@@ -204,7 +218,7 @@ class Laboratory:
         for count in FEWER:
             self.practise(f"practice-{count}", "hidden", problems_per_round=count)
 
-    def practise(self, arm: str, problems: str, **settings: Any) -> None:
+    def practise(self, arm: str, problems: str, **settings: Any) -> Path:
         """Practise with the model of the quarter, and learn in the same number of steps."""
         if self.options.limit:
             settings = {"problems_per_round": self.options.limit, **settings}
@@ -214,6 +228,7 @@ class Laboratory:
             rounds=self.options.rounds, **SEARCH, **self.lean(), **settings,
         )  # fmt: skip
         self.measure(arm, model, "sample")
+        return model
 
     def episodes(self) -> None:
         """Whole proofs rewarded, and the same steps with a reward that says nothing."""

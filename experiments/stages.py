@@ -12,7 +12,7 @@ import orjson
 
 from lean_dojo_v2.atomic import atomic_write_bytes
 
-ANY_TIME = {"folder", "seeds", "parts", "counts", "engines", "ship"}
+ANY_TIME = {"folder", "seeds", "parts", "arms", "benchmarks", "counts", "engines", "ship"}
 """Options that a call may change: what is there stays true."""
 
 

@@ -76,7 +76,7 @@ class WholeProofs(Laboratory):
         self.practise("practice", "hidden", attempts=self.options.attempts)
         self.practise("control", str(nothing))
 
-    def practise(self, arm: str, problems: str, **settings: Any) -> None:
+    def practise(self, arm: str, problems: str, **settings: Any) -> Path:
         """Practise with the model of the quarter, and learn in the same number of steps."""
         if self.options.limit:
             settings = {"problems_per_round": self.options.limit, **settings}
@@ -87,6 +87,7 @@ class WholeProofs(Laboratory):
             **self.lean(), **settings,
         )  # fmt: skip
         self.measure(arm, model, "sample")
+        return model
 
 
 def spent(folder: Path) -> str:
