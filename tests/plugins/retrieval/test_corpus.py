@@ -65,7 +65,7 @@ def test_a_circle_is_an_error_that_shows_it():
         PremiseFile("B.lean", ("C.lean",)),
         PremiseFile("C.lean", ("B.lean",)),
     ]
-    with pytest.raises(DataError, match=r"circle: B\.lean → C\.lean → B\.lean"):
+    with pytest.raises(DataError, match=r"cycle: B\.lean → C\.lean → B\.lean"):
         Corpus.build(files)
 
 
