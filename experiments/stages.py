@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 import orjson
+from filelock import FileLock
 
 from lean_dojo_v2.atomic import atomic_write_bytes
 
@@ -42,11 +44,18 @@ def claimed(parser: argparse.ArgumentParser) -> argparse.Namespace:
 
 
 def command(*words: str | Path, done: Path | None = None) -> None:
-    """Run ``lean-dojo``; not again where a file says that it is done."""
-    if done is not None and done.exists():
+    """Run ``lean-dojo``; not again where a file says that it is done, and not twice at a time."""
+    if done is None:
+        _run(words)
         return
+    done.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(done.with_name(f"{done.name}.lock")):
+        if not done.exists():
+            _run(words)
+            done.touch()
+
+
+def _run(words: Sequence[str | Path]) -> None:
     say("lean-dojo " + " ".join(map(str, words)))
     program = Path(sys.executable).with_name("lean-dojo")
     subprocess.run([program, *map(str, words)], check=True, stdout=sys.stderr)
-    if done is not None:
-        done.touch()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -55,12 +56,12 @@ def must_be(what: str, fits: Callable[[Any], bool]) -> Validator:
 
 def is_int(value: Any) -> bool:
     """Whether a value is an integer; booleans are not."""
-    return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def is_number(value: Any) -> bool:
     """Whether a value is a number; booleans are not."""
-    return isinstance(value, float) or is_int(value)
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def whole(minimum: int, *, unless: int | None = None) -> Validator:

@@ -392,7 +392,7 @@ class CausalTrainer:
         try:
             loop = Loop(self, repos, database, Path(data_path))
             with run_lock(self.output_dir, loop.processes):
-                if self.look_back and self.run_state():
+                if self.look_back and self.resume and self.run_state():
                     read_matrix(loop.folder.path)  # a broken file is said now, not afterwards
                 loop.run()
         except BaseException:

@@ -225,7 +225,8 @@ class ProgressTrainer:
                 self.data_path = file
             self._dataset = ProgressDataset(self._dataset_file())
             stands_in: Any = self._dataset
-            Loop(self, [stands_in], stands_in, folder, noun=("dataset", "datasets")).run()
+            own = Path(self.output_dir, "data")  # apart from other runs' data
+            Loop(self, [stands_in], stands_in, own, noun=("dataset", "datasets")).run()
         if self.processes.is_main_process:
             print(f"Progress model saved to {self.output_dir}")
             print(f"To use it in proof search: {HINT.format(path=self.output_dir)}")
@@ -262,8 +263,9 @@ class ProgressTrainer:
         )
 
     def settings(self) -> dict[str, Any]:
-        """Return all settings that affect the result; a run goes on only with the same."""
-        return plain_settings(self)
+        """Return all that affects the result, also the data; a run resumes only with the same."""
+        data = {} if self._dataset is None else {"data": self._dataset.commit}
+        return {**plain_settings(self), **data}
 
     def card(self) -> dict[str, str]:
         """Describe the model for the model card."""

@@ -34,6 +34,7 @@ LONGER = {
 }
 """Settings that may be raised when resuming, with the transformers trainer's names."""
 _OTHER_FLAGS = {
+    "data": "the data (data_path, or --database and --repo)",
     "problem set": "the theorems (--database, --repo)",
     "reward_func": "the rewards (--reward)",
 }

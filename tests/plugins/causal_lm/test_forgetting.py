@@ -102,4 +102,7 @@ def test_a_broken_matrix_is_said_before_the_training(traced, tiny_model, tmp_pat
         steps = (output / "metrics.jsonl").read_bytes()
         with pytest.raises(DataError, match=r"forgetting\.json"):
             train(2)
-    assert (output / "metrics.jsonl").read_bytes() == steps
+        assert (output / "metrics.jsonl").read_bytes() == steps
+        anew = SFTTrainer(str(tiny_model), output, batch_size=2, look_back=5, resume=False)
+        anew.train(repos[:1], database, tmp_path / "merged")  # neither it nor the settings matter
+    assert len(anew.run_state().finished) == 1

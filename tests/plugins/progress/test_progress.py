@@ -7,6 +7,7 @@ from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
+import attrs
 import numpy as np
 import pytest
 import torch
@@ -163,11 +164,17 @@ def test_a_finished_run_is_trained_on_for_what_is_added(
 
 
 def test_other_settings_in_the_same_folder_are_refused(trained):
-    import attrs
-
     other = attrs.evolve(trained, learning_rate=1.0)
     with pytest.raises(UsageError, match=r"learning_rate was 0\.003 and is 1\.0"):
         other.train()
+
+
+def test_other_data_in_the_same_folder_are_refused(trained, tmp_path):
+    trainer = trained
+    file = tmp_path / "other.jsonl"
+    file.write_text("".join(Path(trainer.data_path).read_text().splitlines(keepends=True)[1:]))
+    with pytest.raises(UsageError, match="give the data "):
+        attrs.evolve(trainer, data_path=file).train()
 
 
 def test_the_estimator_agrees_with_the_trainer_and_does_not_depend_on_batches(trained):

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
@@ -57,7 +57,7 @@ def model_server(command: str, model: str, log: Path, *, timeout: float) -> Iter
     """Serve a model on this machine until the context ends; gives the address of its API.
 
     The command is a shell's. What it starts is one process group, which gets a ``SIGTERM`` at the
-    end, however the context ends, and a ``SIGKILL`` 30 s later; also if this process is killed.
+    end, however the context ends, and a ``SIGKILL`` 30 s later (10 s if this process is killed).
 
     Args:
         command: Starts an OpenAI-compatible server at port ``{port}`` for the model ``{model}``.
@@ -78,17 +78,26 @@ def model_server(command: str, model: str, log: Path, *, timeout: float) -> Iter
             ["sh", "-c", asked], stdin=subprocess.DEVNULL, stdout=output, stderr=output,
             start_new_session=True, env=_environment(),
         )  # fmt: skip
+    try:
+        with _watched(server.pid):
+            _wait(server, port, log, timeout)
+            yield f"http://{HOST}:{port}/v1"
+            if server.poll() is not None:
+                _say(f"the model's server ended before its work was done; see {log}")
+    finally:
+        _end(server)
+
+
+@contextmanager
+def _watched(group: int) -> Iterator[None]:
+    """End a process group if this process is killed."""
     watcher = subprocess.Popen(
-        ["sh", "-c", _WATCHER, "sh", str(server.pid)],
+        ["sh", "-c", _WATCHER, "sh", str(group)],
         stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
     )  # fmt: skip
     try:
-        _wait(server, port, log, timeout)
-        yield f"http://{HOST}:{port}/v1"
-        if server.poll() is not None:
-            _say(f"the model's server ended before its work was done; see {log}")
+        yield
     finally:
-        _end(server)
         watcher.kill()
         watcher.communicate()
 
@@ -130,7 +139,8 @@ def _end(server: subprocess.Popen[bytes]) -> None:
     members = _members(server.pid)
     for how in (signal.SIGTERM, signal.SIGKILL):
         if not all(map(_is_over, members)):
-            os.killpg(server.pid, how)
+            with suppress(ProcessLookupError):  # the last one has just ended
+                os.killpg(server.pid, how)
         deadline = time.monotonic() + _TO_END
         while not all(map(_is_over, members)) and time.monotonic() < deadline:
             time.sleep(0.1)
