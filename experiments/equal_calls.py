@@ -21,7 +21,6 @@ other statements |
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +30,7 @@ from arms import OUTCOMES, bench_folder, measured, report, table, write_outcomes
 from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
 from lean_dojo_v2.prover.shipped import SHIPPED
 from learning import RECIPES, Laboratory
-from stages import claimed, command, say
+from stages import claimed, command, say, training_parser
 
 BENCHMARKS = ("sample", "core-library")
 ARMS = ("automation", "shipped", "sft", "expert-iteration", "episodes")
@@ -88,20 +87,12 @@ class EqualCalls(Laboratory):
 
 def main() -> None:
     """Run what is not done, and report what is."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser = training_parser(__doc__, SHIPPED)
     parser.add_argument("--arms", nargs="+", choices=ARMS, default=ARMS)
     parser.add_argument("--benchmarks", nargs="+", choices=BENCHMARKS, default=BENCHMARKS)
     parser.add_argument("--lean-calls", type=int, default=32, help="for a theorem")
-    parser.add_argument("--steps", type=int, default=150, help="of fine-tuning, at each repository")
-    parser.add_argument("--rounds", type=int, default=1, help="of expert iteration")
     parser.add_argument("--grpo-steps", type=int, default=40, help="at each repository")
     parser.add_argument("--grpo-lr", type=float, default=1e-4)
-    parser.add_argument("--base", default=SHIPPED, help="model that the others start from")
-    parser.add_argument("--limit", type=int, help="theorems and problems at most")
-    parser.add_argument("--engines", type=int, default=1)
-    parser.add_argument("--report", action="store_true", help="only report what is there")
     options = claimed(parser)
     folder = options.folder
     for seed in [] if options.report else options.seeds:

@@ -65,7 +65,7 @@ from lean_dojo_v2.sample import (
 )
 from mining.miner import UNTRIED, Miner
 from mining.shape import sample_shapes, shape
-from stages import claimed, command, say
+from stages import claimed, command, say, training_parser
 
 PARTS = ("human", "recipe", "practice", "fewer", "episodes", "problems")
 FEWER = (30, 100)
@@ -308,20 +308,12 @@ def take_searches(searched: Path, model: Path, names: set[str]) -> None:
 
 def main() -> None:
     """Run what is not done, and report what is."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser = training_parser(__doc__, SHIPPED)
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS[:-1])
-    parser.add_argument("--steps", type=int, default=150, help="of fine-tuning, at each repository")
-    parser.add_argument("--rounds", type=int, default=1, help="of expert iteration")
     parser.add_argument("--grpo-steps", type=int, default=40, help="at each repository")
     parser.add_argument("--grpo-lr", type=float, default=1e-4)
     parser.add_argument("--core", type=Path, help="folder of `make base-model`")
     parser.add_argument("--counts", type=int, nargs="+", choices=COUNTS, default=COUNTS)
-    parser.add_argument("--base", default=SHIPPED, help="model that the first parts start from")
-    parser.add_argument("--limit", type=int, help="theorems and problems at most")
-    parser.add_argument("--engines", type=int, default=1)
-    parser.add_argument("--report", action="store_true", help="only report what is there")
     options = claimed(parser)
     if "problems" in options.parts and options.core is None:
         parser.error("--parts problems needs --core")

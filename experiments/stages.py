@@ -23,6 +23,25 @@ def say(text: str) -> None:
     print(f"{datetime.now(UTC):%H:%M:%S} {text}", file=sys.stderr, flush=True)
 
 
+def training_parser(doc: str | None, base: str) -> argparse.ArgumentParser:
+    """Make the options of every experiment that trains models, seed by seed, and measures them.
+
+    Args:
+        doc: The script's docstring, whose first line is shown.
+        base: Model that training starts from by default.
+    """
+    parser = argparse.ArgumentParser(description=(doc or "").partition("\n")[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--steps", type=int, default=150, help="of training, at each repository")
+    parser.add_argument("--rounds", type=int, default=1, help="of expert iteration")
+    parser.add_argument("--base", default=base, help="model that training starts from")
+    parser.add_argument("--limit", type=int, help="theorems and problems at most")
+    parser.add_argument("--engines", type=int, default=1)
+    parser.add_argument("--report", action="store_true", help="only report what is there")
+    return parser
+
+
 def claimed(parser: argparse.ArgumentParser) -> argparse.Namespace:
     """Read the options; refuse a ``folder`` that holds what other sizes gave.
 

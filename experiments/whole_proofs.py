@@ -21,7 +21,6 @@ over all.
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 from typing import Any
@@ -35,7 +34,7 @@ from lean_dojo_v2.benchmarks.summary import read_report
 from lean_dojo_v2.prover.shipped import SHIPPED
 from lean_dojo_v2.sample import SAMPLE_PROJECTS
 from learning import FALSE, QUARTER, Laboratory, write_rows
-from stages import claimed, command, say
+from stages import claimed, command, say, training_parser
 
 ARMS = ("quarter", "control", "practice")
 COMPARISONS = (("practice", "quarter"), ("practice", "control"), ("control", "quarter"))
@@ -102,16 +101,8 @@ def spent(folder: Path) -> str:
 
 def main() -> None:
     """Run what is not done, and report what is."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
-    parser.add_argument("--steps", type=int, default=150, help="of training, at each repository")
+    parser = training_parser(__doc__, SHIPPED)
     parser.add_argument("--attempts", type=int, default=16, help="samples a problem and round")
-    parser.add_argument("--rounds", type=int, default=1, help="of expert iteration")
-    parser.add_argument("--base", default=SHIPPED, help="model that all start from")
-    parser.add_argument("--limit", type=int, help="theorems and problems at most")
-    parser.add_argument("--engines", type=int, default=1)
-    parser.add_argument("--report", action="store_true", help="only report what is there")
     options = claimed(parser)
     folder = options.folder
     for seed in [] if options.report else options.seeds:
