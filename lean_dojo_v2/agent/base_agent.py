@@ -228,9 +228,8 @@ class BaseAgent(ABC):
         whole_proof: bool,
     ) -> Iterator[tuple[Theorem, SearchResult]]:
         assert self.prover is not None
-        problems = [TheoremProblem(source) for _, source in sources]
-        theorems = [theorem for theorem, _ in sources]
-        prover = WholeProofs(self.prover, theorems=theorems) if whole_proof else self.prover
+        problems = [TheoremProblem(source, theorem) for theorem, source in sources]
+        prover = WholeProofs(self.prover) if whole_proof else self.prover
         count = min(self.prover_config.num_workers, available_cores(), len(problems))
         with ExitStack() as stack:
             servers = [
@@ -238,7 +237,7 @@ class BaseAgent(ABC):
             ]
             verbose = self.prover_config.debug
             for index, result in prover.search_many(problems, servers, verbose=verbose):
-                yield theorems[index], result
+                yield sources[index][0], result
 
     def _server(self, repo: LeanGitRepo) -> AbstractContextManager[Server]:
         return Server(project_path=repo.path, start=False)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -188,8 +187,8 @@ def _run(
     bench = Bench(problems, folder, workers=engines, tree_dir=asked.save_tree)
     config = search.config()
     if bench.left(PROVER, asked.attempts):
-        make = _factory(partial(choice.make, whole_proof=asked.whole_proof), config)
-        if asked.whole_proof and not choice.ray:
+        make = _factory(choice.make, config)
+        if asked.whole_proof:
             make = sampling(make)
         bench.run(PROVER, make, attempts=asked.attempts, seed=config.seed, label=choice.label)
     if asked.automation and choice.name != AUTOMATION and bench.left(AUTOMATION, 1):

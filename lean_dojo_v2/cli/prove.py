@@ -39,8 +39,6 @@ def prove(what: ProveTarget, choice: ClusterChoice, asked: ProvingOptions) -> No
     Exits with 0 even if nothing was proved, and with 1 if the work could not be done.
     """
     set_up(asked)
-    if choice.ray and asked.whole_proof:
-        raise UsageError("--whole-proof writes its proofs on this machine; leave out --ray")
     if asked.write_patch is not None and (what.goal or what.problems):
         raise UsageError("--write-patch works for theorems in files: use --file or a database")
     choice.resolved()  # report mistakes before anything runs

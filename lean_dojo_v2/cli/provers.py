@@ -194,8 +194,8 @@ class ClusterChoice(ProverChoice):
         found.pop("ray", None)
         return found
 
-    def make(self, config: ProverConfig, *, whole_proof: bool = False) -> Any:
-        """Make the prover, or what has it search, or write proofs, in every actor of a cluster."""
+    def make(self, config: ProverConfig) -> Any:
+        """Make the prover, or what has it work in every actor of a cluster."""
         if not self.ray:
             return super().make(config)
         from lean_dojo_v2.prover.cluster import ClusterProver
@@ -203,7 +203,7 @@ class ClusterChoice(ProverChoice):
         here = self.own_model is not None and self.endpoint is None
         on_gpu = here and self.device != "cpu"
         make = attrs.evolve(self, ray=False).make
-        return ClusterProver(make, config, on_gpu=on_gpu, whole_proof=whole_proof)
+        return ClusterProver(make, config, on_gpu=on_gpu)
 
 
 def _files(folder: Path) -> list[str]:

@@ -53,25 +53,15 @@ class ClusterProver:
         make: Makes the prover, in every actor; sent there, so it must be picklable.
         settings: Limits of the search; ``num_workers`` engines run in each actor, a CPU each.
         on_gpu: Whether each actor needs a GPU, if the cluster has any.
-        whole_proof: Whether the actors write whole proofs, and check them, in place of searching:
-            samples of ``settings.seed`` and the theorem's name.
 
     Raises:
         EngineUnavailableError: If Ray is not installed.
         UsageError: If no node has room for an actor.
     """
 
-    def __init__(
-        self,
-        make: MakesProver,
-        settings: ProverConfig,
-        *,
-        on_gpu: bool = False,
-        whole_proof: bool = False,
-    ) -> None:
+    def __init__(self, make: MakesProver, settings: ProverConfig, *, on_gpu: bool = False) -> None:
         self.settings = settings
         self._make = make
-        self._whole_proof = whole_proof
         self._ray = started_ray()
         has_gpus = on_gpu and self._ray.cluster_resources().get("GPU", 0) > 0
         self._needs = {"num_cpus": settings.num_workers, "num_gpus": int(has_gpus)}
@@ -96,7 +86,7 @@ class ClusterProver:
     def _start(self) -> Any:
         guide = os.environ.get(PROGRESS_VARIABLE)
         actor = self._ray.remote(**self._needs)(ProverActor)
-        return actor.remote(self._make, guide, whole_proof=self._whole_proof)
+        return actor.remote(self._make, guide)
 
     def search_many(
         self,
@@ -116,12 +106,31 @@ class ClusterProver:
             GeneratorError: If a model does not answer at all, or not any more.
             EngineUnavailableError: If actors end as they start.
         """
+        yield from self._dealt(_Work(self.settings, (), servers[0]), problems)
+
+    def write_many(
+        self, problems: Sequence[Problem], servers: Sequence[Server], *, seed: int | None
+    ) -> Iterator[tuple[int, SearchResult]]:
+        """Have the actors write whole proofs, and check them, in place of searching.
+
+        Args:
+            problems: What to prove.
+            servers: As for :meth:`search_many`, whose errors it raises.
+            seed: As of :class:`~lean_dojo_v2.prover.whole_proof.WholeProofs`, which calls this.
+        """
+        work = _Work(self.settings, (), servers[0], whole_proof=True, seed=seed)
+        yield from self._dealt(work, problems)
+
+    def _dealt(
+        self, work: _Work, problems: Sequence[Problem]
+    ) -> Iterator[tuple[int, SearchResult]]:
+        """Deal problems to the actors for such work."""
         size = min(2 * self.settings.batch_size, -(-len(problems) // len(self._slots)))
         batches = [range(start, start + size) for start in range(0, len(problems), size)]
         todo, heard = SimpleQueue[_Work | None](), SimpleQueue[_Heard]()
 
         def put(indices: Sequence[int]) -> None:
-            todo.put(_Work(self.settings, [(i, problems[i]) for i in indices], servers[0]))
+            todo.put(attrs.evolve(work, problems=[(i, problems[i]) for i in indices]))
 
         for batch in batches:
             put([index for index in batch if index < len(problems)])
@@ -168,11 +177,13 @@ class ClusterProver:
 
 @attrs.frozen
 class _Work:
-    """Problems to search together, with their numbers, and what their engines are made like."""
+    """Problems with their numbers, what their engines are made like, and what is done with them."""
 
     settings: ProverConfig
     problems: Sequence[tuple[int, Problem]]
     engine: Server
+    whole_proof: bool = False
+    seed: int | None = None
 
 
 @attrs.frozen
@@ -258,11 +269,10 @@ def _does_not_start(error: Exception) -> EngineUnavailableError:
 class ProverActor:
     """What runs in an actor: a prover, and engines of one kind at a time."""
 
-    def __init__(self, make: MakesProver, guide: str | None, *, whole_proof: bool = False) -> None:
+    def __init__(self, make: MakesProver, guide: str | None) -> None:
         if guide is not None:
             os.environ[PROGRESS_VARIABLE] = guide
         self._make = make
-        self._whole_proof = whole_proof
         self._known: Kept[SearchResult] = Kept(KEPT_RESULTS)
         self._prover: AnyProver | None = None
         self._settings: ProverConfig | None = None
@@ -277,8 +287,8 @@ class ProverActor:
         numbers = [number for number, _ in work.problems]
         try:
             prover: AnyProver = self._prepared(work.settings)
-            if self._whole_proof:
-                prover = WholeProofs(prover, seed=work.settings.seed, known=self._known)
+            if work.whole_proof:
+                prover = WholeProofs(prover, seed=work.seed, known=self._known)
             found = prover.search_many(
                 [problem for _, problem in work.problems], self._of_kind(work)
             )

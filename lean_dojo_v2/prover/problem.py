@@ -6,6 +6,7 @@ from typing import Protocol
 
 import attrs
 
+from lean_dojo_core.records import Theorem
 from lean_dojo_v2.lean.client.records import GoalState
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.text.source import SourceTheorem
@@ -44,11 +45,12 @@ class TheoremProblem:
 
     Attributes:
         source: The theorem and its file.
-        shown: Prompt text for whole proofs; ``None``: the statement.
+        shown: What a model reads that writes a whole proof: a prompt's text, or the traced theorem;
+            ``None``: the statement.
     """
 
     source: SourceTheorem
-    shown: str | None = None
+    shown: str | Theorem | None = attrs.field(default=None, eq=False)
 
     @property
     def name(self) -> str:

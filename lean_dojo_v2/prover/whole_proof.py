@@ -51,13 +51,11 @@ class WholeProofs:
     Attributes:
         prover: The prover with the model.
         seed: Seed of the samples, with the theorem's name; ``None``: the most probable proof.
-        theorems: The problems as traced theorems, if they are.
         known: Cache of results.
     """
 
     prover: AnyProver
     seed: int | None = None
-    theorems: Sequence[Theorem] = ()
     known: Kept[SearchResult] = attrs.field(factory=lambda: Kept(KEPT_RESULTS), repr=False)
 
     def search_many(
@@ -72,6 +70,10 @@ class WholeProofs:
         Raises:
             GeneratorError: If the model keeps failing.
         """
+        elsewhere = getattr(self.prover, "write_many", None)
+        if elsewhere is not None:
+            yield from elsewhere(problems, servers, seed=self.seed)
+            return
         patience = Patience()
         size = 1 if self.seed is None else BATCH
         with ThreadPoolExecutor(len(servers)) as threads:
@@ -80,7 +82,7 @@ class WholeProofs:
                 asked: list[tuple[int, Theorem | str]] = []
                 for number in range(start, min(start + size, len(problems))):
                     try:
-                        asked.append((number, self._asked(number, problems[number])))
+                        asked.append((number, _asked(problems[number])))
                     except LeanError as error:
                         reason = Failure.CANNOT_OPEN
                         yield number, _failed(problems[number].name, reason, str(error))
@@ -103,13 +105,6 @@ class WholeProofs:
     def generate_whole_proof(self, theorem: Theorem | str) -> str:
         """Write a proof, unchecked."""
         return self.prover.generate_whole_proof(theorem)
-
-    def _asked(self, number: int, problem: Problem) -> Theorem | str:
-        """Return the model's input; from the file, since data of LeanDojo 1.x has no statements."""
-        statement = _statement(problem)
-        if not self.theorems:
-            return statement
-        return attrs.evolve(self.theorems[number], theorem_statement=statement)
 
     def _written(
         self, names: Sequence[str], asked: Sequence[tuple[int, Theorem | str]]
@@ -194,10 +189,19 @@ def _failed(name: str, reason: Failure, detail: str) -> SearchResult:
     return SearchResult(name, False, reason=reason, detail=detail)
 
 
-def _statement(problem: Problem) -> str:
-    """Return the statement's text, up to and with ``:=``; raises ``LeanError`` if there is none."""
+def _asked(problem: Problem) -> Theorem | str:
+    """Return what the model reads, up to and with ``:=``.
+
+    A statement is taken from the file, since data of LeanDojo 1.x has none.
+
+    Raises:
+        LeanError: If there is no statement.
+    """
     if isinstance(problem, TheoremProblem):
-        return problem.shown or f"{problem.source.head} :="
+        if isinstance(problem.shown, str):
+            return problem.shown
+        statement, theorem = f"{problem.source.head} :=", problem.shown
+        return attrs.evolve(theorem, theorem_statement=statement) if theorem else statement
     if isinstance(problem, GoalProblem):
         return f"theorem {problem.name} : {problem.expression} :="
     raise LeanError(f"{problem.name} is inside a proof, and is not a theorem of its own")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 from functools import partial
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import attrs
 import pytest
 
 from lean_dojo_core.errors import UsageError
+from lean_dojo_v2.cli import main
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import EngineUnavailableError
 from lean_dojo_v2.lean_agent.config import ProverConfig
@@ -17,7 +20,7 @@ from lean_dojo_v2.prover import AutomationProver
 from lean_dojo_v2.prover.problem import GoalProblem
 from lean_dojo_v2.prover.search.best_first import BestFirstSearch
 from lean_dojo_v2.prover.suggestion import GeneratorError
-from lean_dojo_v2.prover.whole_proof import sampling
+from lean_dojo_v2.prover.whole_proof import WholeProofs
 
 pytestmark = [pytest.mark.slow, pytest.mark.starts_ray]
 pytest.importorskip("ray")
@@ -139,7 +142,7 @@ def test_what_goes_wrong_in_actors_is_what_goes_wrong_here(cluster, here, tmp_pa
 class Writer:
     """Writes whole proofs; one costs its first actor its life."""
 
-    settings: ProverConfig
+    settings: ProverConfig = LIMITS
     folder: Path | None = None
 
     def write_proofs(self, statements, seeds):
@@ -152,6 +155,9 @@ class Writer:
                 os._exit(1)
         return [PROOFS[seed % len(PROOFS)] for seed in seeds]
 
+    def generate_whole_proof(self, statement):
+        return PROOFS[len(statement) % len(PROOFS)]
+
 
 PROOFS = ["decide", "intros\nomega", "simp", "exact fun _ _ h => h.symm"]
 
@@ -159,14 +165,12 @@ PROOFS = ["decide", "intros\nomega", "simp", "exact fun _ _ h => h.symm"]
 def test_whole_proofs_are_those_of_one_machine(cluster, engine, tmp_path):
     from lean_dojo_v2.prover.cluster import ClusterProver
 
-    written = sampling(lambda seed: Writer(attrs.evolve(LIMITS, seed=seed)))
-    make = partial(Writer, folder=tmp_path)
-    prover = ClusterProver(make, LIMITS, whole_proof=True)
+    cluster_prover = ClusterProver(partial(Writer, folder=tmp_path), LIMITS)
     proved = set()
-    for seed in (3, 4):
-        here = dict(written(seed).search_many(GOALS, [engine]))
-        prover.settings = attrs.evolve(LIMITS, seed=seed)
-        there = dict(prover.search_many(GOALS, [Server(start=False)]))
+    for seed in (3, 4, None):
+        here = dict(WholeProofs(Writer(), seed=seed).search_many(GOALS, [engine]))
+        over = WholeProofs(cluster_prover, seed=seed)
+        there = dict(over.search_many(GOALS, [Server(start=False)]))
         # What an actor has checked it does not check again; others may have to.
         assert [shown(attrs.evolve(there[n], lean_calls=0)) for n in range(len(GOALS))] == [
             shown(attrs.evolve(here[n], lean_calls=0)) for n in range(len(GOALS))
@@ -174,3 +178,38 @@ def test_whole_proofs_are_those_of_one_machine(cluster, engine, tmp_path):
         proved |= {n for n, one in here.items() if one.success}
     assert 0 < len(proved) < len(GOALS)
     assert (tmp_path / "once").exists()
+
+
+STATEMENTS = """\
+{"name": "true", "formal_statement": "theorem true : 2 + 2 = 4 := by"}
+{"name": "false", "formal_statement": "theorem false : 1 = 2 := by sorry"}
+{"name": "unread", "formal_statement": "theorem unread : nonsense := sorry"}
+"""
+
+
+def test_prove_writes_whole_proofs_on_two_nodes(
+    cluster, tiny_database, tiny_repository, tmp_path, monkeypatch, capsys
+):
+    project = str(tiny_repository[0])
+    whole = ("--prover", "automation", "--whole-proof", "-j", "1", "--json")
+    found = []
+    for where in ((), ("--ray",)):
+        folder = tmp_path / ("cluster" if where else "here")
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        Path("set.jsonl").write_text(STATEMENTS)
+        database = shutil.copy(tiny_database, "tiny.json")
+        for what in (
+            ("--problems", "set.jsonl"),
+            ("--database", database, "--project", project),
+        ):
+            capsys.readouterr()
+            assert main(["prove", *what, *whole, *where]) == 0
+            said = json.loads(capsys.readouterr().out)
+            said.pop("proofs")
+            found.append([{**one, "seconds": 0} for one in said.pop("theorems")])
+            found[-1].sort(key=lambda one: one["name"])
+        assert {one["name"] for one in found[-2] if one["success"]} == {"true"}
+        assert {one["name"] for one in found[-1] if not one["success"]} == {"Tiny.gap_false"}
+        assert len(Path("set.proofs.jsonl").read_text().splitlines()) == 1
+    assert found[:2] == found[2:]
