@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import logging
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias, cast
+from typing import TypeAlias, cast
 
 import attrs
 import torch
@@ -59,7 +59,6 @@ class _Choice:
     """Choice of the next token, and tokens that end a completion."""
 
     temperature: float
-    top_p: float
     draws: torch.Tensor  # (samples, tokens)
     ends: torch.Tensor
 
@@ -74,11 +73,6 @@ class _Choice:
         if self.temperature == 0:
             return log_probs.argmax(-1)
         probabilities = torch.softmax(log_probs / self.temperature, dim=-1)
-        if self.top_p < 1:
-            ordered, order = probabilities.sort(dim=-1, descending=True)
-            # Keep a token as long as those before it do not reach top_p; the first always stays.
-            ordered[ordered.cumsum(-1) - ordered >= self.top_p] = 0.0
-            probabilities = torch.zeros_like(probabilities).scatter(1, order, ordered)
         return pick(probabilities, self.draws[samples, step])
 
 
@@ -210,9 +204,7 @@ class CausalTacticGenerator:
         num_samples: int = 1,
         temperature: float = 1.0,
         *,
-        top_p: float = 1.0,
         max_new_tokens: int = 128,
-        beam: bool = False,
         premises: Sequence[Sequence[str]] | None = None,
         seed: int | None = None,
         seeds: Sequence[int] = (),
@@ -222,12 +214,10 @@ class CausalTacticGenerator:
 
         Args:
             goals: States as Lean prints them.
-            num_samples: How many tactics to sample (or beams to search) per goal; equal ones are
-                merged, so fewer may come back.
+            num_samples: How many tactics to sample per goal; equal ones are merged, so fewer may
+                come back.
             temperature: Of sampling; 0 gives the one greedy tactic.
-            top_p: Sample from the smallest set of tokens with that probability.
             max_new_tokens: Longest tactic; one that does not end by then is dropped.
-            beam: Beam search instead of sampling.
             premises: Texts of retrieved premises for each goal.
             seed: Makes sampling repeatable.
             seeds: A seed for each goal, instead of ``seed``: its samples then do not depend on the
@@ -243,26 +233,21 @@ class CausalTacticGenerator:
             UsageError: For a number out of range, or a model whose state cannot be repeated for
                 several samples (linear attention).
         """
-        if num_samples < 1 or temperature < 0 or not 0 < top_p <= 1 or max_new_tokens < 1:
+        if num_samples < 1 or temperature < 0 or max_new_tokens < 1:
             raise UsageError(
-                "num_samples and max_new_tokens must be at least 1, temperature at least 0 and "
-                f"0 < top_p <= 1; got {num_samples}, {max_new_tokens}, {temperature}, {top_p}"
+                "num_samples and max_new_tokens must be at least 1 and temperature at least 0; got "
+                f"{num_samples}, {max_new_tokens}, {temperature}"
             )
-        samples = 1 if temperature == 0 and not beam else num_samples
+        samples = 1 if temperature == 0 else num_samples
         own_seeds = list(seeds) or _seeds(seed, len(goals))
         given = premises or [()] * len(goals)
         prompts = [
             self.prompt_ids(goal, texts, max_new_tokens)
             for goal, texts in zip(goals, given, strict=True)
         ]
-
-        if beam and samples > 1:
-            found = self._beams(prompts, samples, max_new_tokens)
-        else:  # a search with one beam is greedy
-            chosen = 0.0 if beam else temperature
-            found = self.complete(
-                prompts, samples, max_new_tokens, temperature=chosen, top_p=top_p, seeds=own_seeds
-            )
+        found = self.complete(
+            prompts, samples, max_new_tokens, temperature=temperature, seeds=own_seeds
+        )
         lines = [[(text.partition("\n")[0].strip(), score) for text, score in e] for e in found]
         return [_distinct(each) for each in lines] if merge else lines
 
@@ -304,7 +289,6 @@ class CausalTacticGenerator:
         max_new_tokens: int,
         *,
         temperature: float,
-        top_p: float = 1.0,
         seeds: Sequence[int],
         whole: bool = False,
     ) -> list[list[Suggestion]]:
@@ -315,46 +299,33 @@ class CausalTacticGenerator:
             samples: Completions of each.
             max_new_tokens: Longest completion; one that does not end by then is empty text.
             temperature: Of sampling; 0 takes the most probable token at each place.
-            top_p: Sample from the smallest set of tokens with that probability.
             seeds: One for each prompt.
             whole: Continue to the end of the turn, not only to the end of the line.
 
         Returns:
             For each prompt its completions as drawn, including the end token.
         """
-
-        def write(batch: list[int]) -> list[list[Sample]]:
-            chosen, device = [seeds[index] for index in batch], self.model.device
-            draws = uniforms(chosen, samples, max_new_tokens, device)
-            ends = (self.turn_ends if whole else self.ends).to(device)
-            choice = _Choice(temperature, top_p, draws, ends)
-            return self._sample([prompts[i] for i in batch], samples, choice, max_new_tokens)
-
-        return self._completed(prompts, samples, max_new_tokens, write)
+        ends = self.turn_ends if whole else self.ends
+        results: list[list[Suggestion]] = [[] for _ in prompts]
+        training = self.model.training
+        self.model.train(False)  # without dropout
+        try:
+            for batch in self._batches(prompts, samples, max_new_tokens):
+                chosen, device = [seeds[index] for index in batch], self.model.device
+                draws = uniforms(chosen, samples, max_new_tokens, device)
+                choice = _Choice(temperature, draws, ends.to(device))
+                asked = [prompts[index] for index in batch]
+                found = self._sample(asked, samples, choice, max_new_tokens)
+                for index, each in zip(batch, found, strict=True):
+                    results[index] = [(self._text(tokens), score) for tokens, score in each]
+        finally:
+            self.model.train(training)
+        return results
 
     def _proof_prompt(self, statement: str) -> list[Message]:
         if getattr(self.formatter, "whole_proof", False):
             return list(self.formatter.prompt(statement))
         return whole_proof_prompt(statement)
-
-    def _completed(
-        self,
-        prompts: Sequence[list[int]],
-        samples: int,
-        max_new_tokens: int,
-        write: Callable[[list[int]], list[list[Sample]]],
-    ) -> list[list[Suggestion]]:
-        """Complete prompts batch by batch, with dropout off; gives them in their order."""
-        results: list[list[Suggestion]] = [[] for _ in prompts]
-        training = self.model.training
-        self.model.train(False)
-        try:
-            for batch in self._batches(prompts, samples, max_new_tokens):
-                for index, found in zip(batch, write(batch), strict=True):
-                    results[index] = [(self._text(tokens), score) for tokens, score in found]
-        finally:
-            self.model.train(training)
-        return results
 
     def prompt_ids(
         self, goal: str, premises: Sequence[str] = (), max_new_tokens: int = 128
@@ -465,43 +436,6 @@ class CausalTacticGenerator:
             for tokens, total, over in zip(texts, totals.tolist(), ended.tolist(), strict=True)
         ]
 
-    def _beams(
-        self, prompts: Sequence[list[int]], beams: int, max_new_tokens: int
-    ) -> list[list[Suggestion]]:
-        def write(batch: list[int]) -> list[list[Sample]]:
-            return self._search_beams([prompts[index] for index in batch], beams, max_new_tokens)
-
-        return self._completed(prompts, beams, max_new_tokens, write)
-
-    @torch.inference_mode()
-    def _search_beams(
-        self, prompts: Sequence[list[int]], beams: int, max_new_tokens: int
-    ) -> list[list[Sample]]:
-        ids, mask = self._pad(prompts)
-        output: Any = self.model.generate(  # type: ignore[operator]
-            input_ids=ids,
-            attention_mask=mask,
-            num_beams=beams,
-            num_return_sequences=beams,
-            do_sample=False,
-            temperature=None,
-            top_p=None,
-            top_k=None,
-            length_penalty=0.0,  # scores are then sums of log-probabilities
-            max_new_tokens=max_new_tokens,
-            eos_token_id=self.ends.tolist(),
-            pad_token_id=self.tokenizer.pad_token_id,
-            return_dict_in_generate=True,
-            output_scores=True,
-        )
-        rows = output.sequences[:, ids.shape[1] :].tolist()
-        scores = output.sequences_scores.tolist()
-        scored = [
-            (tokens[: _length(tokens, self.ends.tolist())], score)
-            for tokens, score in zip(rows, scores, strict=True)
-        ]
-        return list(chunks(scored, beams))
-
     def _pad(self, prompts: Sequence[list[int]]) -> tuple[torch.Tensor, torch.Tensor]:
         """Pad on the left: ids and mask, both ``(prompts, longest)``."""
         width = max(map(len, prompts))
@@ -513,11 +447,6 @@ class CausalTacticGenerator:
 
     def _text(self, tokens: list[int]) -> str:
         return cast("str", self.tokenizer.decode(tokens, skip_special_tokens=True))
-
-
-def _length(tokens: Sequence[int], ends: Sequence[int]) -> int:
-    """Count the tokens up to and with the first that ends them; 0 if none does."""
-    return next((place for place, token in enumerate(tokens, 1) if token in ends), 0)
 
 
 def _seeds(seed: int | None, count: int) -> list[int]:

@@ -152,7 +152,6 @@ class ServedTacticGenerator(CausalTacticGenerator):
         max_new_tokens: int,
         *,
         temperature: float,
-        top_p: float = 1.0,
         seeds: Sequence[int],
         whole: bool = False,
     ) -> list[list[Suggestion]]:
@@ -166,7 +165,7 @@ class ServedTacticGenerator(CausalTacticGenerator):
         options = {
             "max_tokens": max_new_tokens,
             "temperature": temperature,
-            "top_p": top_p,
+            "top_p": 1.0,
             "logprobs": 1,
             "extra_body": {**_AS_IT_IS, "stop_token_ids": ends},
         }
@@ -228,9 +227,6 @@ class ServedTacticGenerator(CausalTacticGenerator):
         if not length:
             return "", total
         return self._text(list(written.ids[:length])) if written.ids else written.text, total
-
-    def _beams(self, *_: Any, **__: Any) -> list[list[Suggestion]]:
-        raise UsageError("a server only samples; beam search needs a local model")
 
 
 def _same(ours: str, theirs: str) -> bool:
