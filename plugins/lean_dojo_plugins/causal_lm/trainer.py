@@ -330,7 +330,6 @@ class CausalTrainer:
             "report_to": others or "none",
             "use_cpu": on_cpu,
             **fixed,
-            **step.longer,
         }
         known = {field.name for field in dataclasses.fields(self.config_class)}
         if unknown := [name for name in fixed if name not in known]:

@@ -24,7 +24,6 @@ from accelerate import PartialState
 from tqdm import tqdm
 
 from lean_dojo_core import DatasetFormatter, Prover
-from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import BenchmarkProblem, Theorem
 from lean_dojo_plugins.causal_lm.generate.serving import model_server
 from lean_dojo_plugins.expert_iteration.problems import ProblemSet
@@ -144,8 +143,7 @@ class Rounds:
         """Record the run's settings, or check that they are those of the run to resume.
 
         Raises:
-            UsageError: If ``output_dir`` holds a run of other settings or problems, or of shorter
-                rounds.
+            UsageError: If ``output_dir`` holds a run of other settings or problems.
         """
         file = self.folder / "rounds" / "run.json"
         if not self.trainer.resume:
@@ -156,12 +154,7 @@ class Rounds:
         kind = type(self.trainer)
         if file.exists():
             before = RunState(kind.__name__, json.loads(file.read_text()))
-            if check_same_run(before, kind, mine, self.folder):
-                raise UsageError(
-                    f"output_dir {self.folder} holds a run of shorter rounds, and rounds cannot be "
-                    "trained longer afterwards; raise rounds instead, use another output_dir, or "
-                    "start anew with --set resume=false"
-                )
+            check_same_run(before, kind, mine, self.folder)
         else:
             if self.trainer.resume:
                 self.trainer.run_state()  # refuses the run of another trainer

@@ -78,9 +78,8 @@ class ProgressTrainer:
     """Trains a model that predicts how many steps of a proof remain (LeanProgress).
 
     Batches hold examples of similar length, padded to their longest; the checkpoint with the lowest
-    mean squared error on the held-out proofs is kept. A killed run resumes from
-    its last epoch; a finished one continues if ``epochs`` is raised. The examples are
-    tokenised to disk, so memory does not grow with them.
+    mean squared error on the held-out proofs is kept. A killed run resumes from its last epoch. The
+    examples are tokenised to disk, so memory does not grow with them.
 
     Attributes: see the fields' help texts (``lean-dojo show progress``).
 
@@ -170,7 +169,7 @@ class ProgressTrainer:
                 f"model_name: {self.model_name} holds a LoRA adapter; merge it first: "
                 f"lean-dojo merge-lora {self.model_name} -o FOLDER"
             )
-        trial = self._arguments(Path(self.output_dir), self.seed, {})
+        trial = self._arguments(Path(self.output_dir), self.seed)
         check_ready(self.model_name, self.output_dir, [self.report_to], trial)
         resolve_callbacks(self.callbacks)
 
@@ -367,20 +366,15 @@ class ProgressTrainer:
         checkpoint: Path | None,
         target: Path,
     ) -> int:
-        """Train from the last checkpoint on and save the best model; see :class:`Learner`.
-
-        A finished run that is trained longer continues from its model, which is kept if it is
-        better.
-        """
+        """Train from the last checkpoint on and save the best model; see :class:`Learner`."""
         count = dataset["held_out"][:].count(False)
         held_out = dataset.select(range(count, len(dataset)))
         set_seed(step.seed)
-        longer = step.longer
-        model, tokenizer = self._load(self.output_dir if longer else resolve_model(self.model_name))
+        model, tokenizer = self._load(resolve_model(self.model_name))
         steady_environment.install()
         trainer = GroupingTrainer(
             model=model,
-            args=self._arguments(step.folder, step.seed, longer),
+            args=self._arguments(step.folder, step.seed),
             train_dataset=dataset.select(range(count)),
             eval_dataset=held_out,
             processing_class=tokenizer,
@@ -389,16 +383,8 @@ class ProgressTrainer:
             callbacks=[*callbacks, *resolve_callbacks(self.callbacks)],
         )
         show_only_a_bar(trainer)
-        start = (
-            {name: value.clone() for name, value in model.state_dict().items()} if longer else {}
-        )
-        earlier = trainer.predict(held_out) if longer else None
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
         output = trainer.predict(held_out)
-        if earlier is not None and self._error(earlier) <= self._error(output):
-            self._say("no improvement: the earlier model is kept")
-            model.load_state_dict(start)
-            output = earlier
         trainer.save_model(str(target))
         if self.processes.is_main_process:
             numbers = self._measures(output)
@@ -411,9 +397,6 @@ class ProgressTrainer:
 
     def _measures(self, output: EvalPrediction | PredictionOutput) -> dict[str, float]:
         return measures(flat(output.predictions), flat(output.label_ids))
-
-    def _error(self, output: PredictionOutput) -> float:
-        return self._measures(output)["mse"]
 
     def _say(self, text: str) -> None:
         if self.processes.is_main_process:
@@ -444,7 +427,7 @@ class ProgressTrainer:
             model.config.pad_token_id = tokenizer.pad_token_id
         return model, tokenizer
 
-    def _arguments(self, place: Path, seed: int, longer: Mapping[str, float]) -> TrainingArguments:
+    def _arguments(self, place: Path, seed: int) -> TrainingArguments:
         device = choose_device(self.device)
         settings: dict[str, Any] = {
             "logging_steps": 10,
@@ -455,7 +438,6 @@ class ProgressTrainer:
             "per_device_eval_batch_size": 4 * self.batch_size,
             "num_train_epochs": self.epochs,
             **under_new_names(self.trainer_args),
-            **longer,
         }
         try:
             return TrainingArguments(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -28,7 +28,6 @@ class CurriculumStep:
         folder: Folder of the step's data and checkpoints while it runs.
         seed: Seed of this step.
         processes: Number of processes.
-        longer: How much longer to train a finished run, as settings of the transformers trainer.
     """
 
     index: int
@@ -37,7 +36,6 @@ class CurriculumStep:
     folder: Path
     seed: int
     processes: int
-    longer: Mapping[str, float] = attrs.field(factory=dict)
 
     @property
     def repository(self) -> Repository:

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Mapping
-from itertools import groupby
+from collections.abc import Callable
 from pathlib import Path
 
 import attrs
@@ -40,9 +39,6 @@ from lean_dojo_plugins.training.run_folder import (
     FinishedStep,
     RunFolder,
     RunState,
-    describe_longer,
-    length_of,
-    longer_by,
 )
 from lean_dojo_plugins.training.truncation import TooLong, nothing_fits
 from lean_dojo_v2.errors import EmptyDatasetError
@@ -106,23 +102,18 @@ class Loop:
         """
         state = self._open()
         done = self._already_done(state)
-        is_done = done == len(self.repos)
-        longer = longer_by(state, self.trainer.settings()) if is_done else {}
-        if longer:
-            self.progress.say(f"{self.folder.path}: {describe_longer(longer)}")
-            done -= 1  # the last repository is trained again
-        elif is_done:
+        if done == len(self.repos):
             self.progress.say(
                 f"{self.folder.path}: already trained; {counted(done, *self.progress.noun)} done, "
                 "none left (resume=False trains anew)"
             )
             return
-        elif done:
+        if done:
             self.progress.say_done(done)
         try:
             with bars_on_terminals_only():
                 for index in self.progress.steps(done):
-                    self._run_step(state, self._step(index, state, longer))
+                    self._run_step(state, self._step(index, state))
         finally:
             self.reporter.close()
         if not state.finished:
@@ -152,8 +143,7 @@ class Loop:
 
     def _already_done(self, state: RunState) -> int:
         wanted = [(str(repo.url), str(repo.commit)) for repo in self.repos]
-        # A repository that was trained longer is listed again after itself.
-        done = [key for key, _ in groupby((step.url, step.commit) for step in state.finished)]
+        done = [(step.url, step.commit) for step in state.finished]
         if wanted[: len(done)] == done:
             return len(done)
         if done[: len(wanted)] == wanted:
@@ -167,7 +157,7 @@ class Loop:
             "another output_dir, or resume=False to start anew."
         )
 
-    def _step(self, index: int, state: RunState, longer: Mapping[str, float]) -> CurriculumStep:
+    def _step(self, index: int, state: RunState) -> CurriculumStep:
         number = len(state.finished) + len(self.skipped)
         return CurriculumStep(
             index=index,
@@ -176,7 +166,6 @@ class Loop:
             folder=self.folder.step_folder(number, self.progress.names[index]),
             seed=self.trainer.seed + number,
             processes=self.processes.num_processes,
-            longer=longer,
         )
 
     def _run_step(self, state: RunState, step: CurriculumStep) -> None:
@@ -192,9 +181,7 @@ class Loop:
         self.progress.say_of(step.index, f"{written.rows} rows{going_on}")
         steps = self._fit(state, step, checkpoint)
         if self.processes.is_main_process:
-            length = length_of(self.trainer.settings())
-            done = attrs.evolve(_finished(step, written, steps), length=length)
-            finished = [*self.skipped, done]
+            finished = [*self.skipped, _finished(step, written, steps)]
             # A pickle with local paths, not needed to load the model.
             (self.folder.staging / "training_args.bin").unlink(missing_ok=True)
             self.reporter.draw()

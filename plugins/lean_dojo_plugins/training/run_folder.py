@@ -27,12 +27,6 @@ from lean_dojo_v2.runs.files import STATE_FILE
 
 STAGING = ".staging"
 CHECKPOINTS = "checkpoints"
-LONGER = {
-    "epochs_per_repo": "num_train_epochs",
-    "epochs": "num_train_epochs",
-    "trainer_args.max_steps": "max_steps",
-}
-"""Settings that may be raised when resuming, with the transformers trainer's names."""
 _OTHER_FLAGS = {
     "data": "the data (data_path, or --database and --repo)",
     "problem set": "the theorems (--database, --repo)",
@@ -61,7 +55,6 @@ class FinishedStep:
         rows: Rows of the merged dataset; 0 for a repository that was skipped.
         optimizer_steps: Steps of the optimiser.
         data: Digest of the rows.
-        length: The settings that say how long it was trained; ``None`` if it was not.
         model: Its model, relative to the folder, if not in the folder itself. If a step trains
             several repositories at once, rows and steps are recorded at the last of them.
     """
@@ -71,7 +64,6 @@ class FinishedStep:
     rows: int
     optimizer_steps: int
     data: str
-    length: dict[str, float] | None = None
     model: str | None = None
 
 
@@ -129,8 +121,8 @@ class RunFolder:
             return RunState(
                 data["trainer"],
                 data["settings"],
-                [FinishedStep(**step) for step in data["finished"]],
-                None if pending is None else [FinishedStep(**step) for step in pending],
+                [_step(one) for one in data["finished"]],
+                None if pending is None else [_step(one) for one in pending],
                 list(data["pending_files"]),
                 data.get("run", {}),
             )
@@ -159,16 +151,12 @@ class RunFolder:
         self.path.mkdir(parents=True, exist_ok=True)
         found = self.load() if resume else None
         if found is not None and self.holds_work(found):
-            grown = check_same_run(found, trainer, settings, self.path)
+            check_same_run(found, trainer, settings, self.path)
         else:
             self.start_anew()
             self.save(RunState(trainer.__name__, dict(settings)))
-            grown = False
         state = self.recover()
         assert state is not None
-        if grown:
-            state.settings = dict(settings)
-            self.save(state)
         return state
 
     def recover(self) -> RunState | None:
@@ -236,6 +224,11 @@ class RunFolder:
             folder.rmdir()
 
 
+def _step(data: Mapping[str, Any]) -> FinishedStep:
+    known = attrs.fields_dict(FinishedStep)
+    return FinishedStep(**{name: value for name, value in data.items() if name in known})
+
+
 def trained_settings(folder: Path) -> Mapping[str, Any]:
     """Return the settings that a folder's model was trained with; empty if unknown."""
     try:
@@ -259,14 +252,11 @@ def check_same_trainer(state: RunState, trainer: str, path: Path) -> None:
         )
 
 
-def check_same_run(state: RunState, trainer: type, settings: Mapping[str, Any], path: Path) -> bool:
+def check_same_run(state: RunState, trainer: type, settings: Mapping[str, Any], path: Path) -> None:
     """Refuse to resume a run with different settings.
 
-    More epochs or steps are allowed, since they only add to a run. A setting missing on one side is
-    compared by its default, so that runs made before a setting existed can still resume.
-
-    Returns:
-        Whether the run was made longer.
+    A setting missing on one side is compared by its default, so that runs made before a setting
+    existed can still resume.
 
     Raises:
         UsageError: Names every difference, and how to undo it.
@@ -274,8 +264,7 @@ def check_same_run(state: RunState, trainer: type, settings: Mapping[str, Any], 
     check_same_trainer(state, trainer.__name__, path)
     defaults = default_settings(trainer)
     before, now = (_flat({**defaults, **one}) for one in (state.settings, settings))
-    others = [key for key in sorted({*before, *now}) if before.get(key) != now.get(key)]
-    refused = [key for key in others if not _only_adds(key, before.get(key), now.get(key))]
+    refused = [key for key in sorted({*before, *now}) if before.get(key) != now.get(key)]
     if refused:
         differences = [
             f"{key} was {_said(before, key)} and is {_said(now, key)}" for key in refused
@@ -285,7 +274,6 @@ def check_same_run(state: RunState, trainer: type, settings: Mapping[str, Any], 
             f"resume it, {_as_before(before, refused)}; or use another output_dir, or start anew "
             "with --set resume=false."
         )
-    return bool(others)
 
 
 def _said(settings: Mapping[str, Any], key: str) -> str:
@@ -312,41 +300,6 @@ def _as_before(before: Mapping[str, Any], keys: Sequence[str]) -> str:
     )
 
 
-def length_of(settings: Mapping[str, Any]) -> dict[str, float]:
-    """Return the settings for the length of training per repository."""
-    return {key: value for key, value in _flat(settings).items() if key in LONGER}
-
-
-def longer_by(state: RunState, settings: Mapping[str, Any]) -> dict[str, float]:
-    """Return by how much these settings extend a finished run.
-
-    Returns:
-        Settings of the transformers trainer: ``num_train_epochs`` or ``max_steps``; empty if
-        the run is long enough.
-    """
-    before = state.finished[-1].length if state.finished else None
-    if before is None:
-        return {}
-    now = length_of(settings)
-    more = {
-        name: now[key] - before[key] for key, name in LONGER.items() if key in {*now} & {*before}
-    }
-    if more.get("max_steps", 0) > 0:
-        return {"max_steps": more["max_steps"]}
-    no_steps = now.get("trainer_args.max_steps", -1) <= 0
-    return {name: value for name, value in more.items() if value > 0 and no_steps}
-
-
-def describe_longer(longer: Mapping[str, float]) -> str:
-    """Describe a result of :func:`longer_by`.
-
-    >>> describe_longer({"num_train_epochs": 2.0})
-    'training on, for 2 epochs more'
-    """
-    more = ", ".join(f"{value:g} {name.rpartition('_')[2]}" for name, value in longer.items())
-    return f"training on, for {more} more"
-
-
 def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Flatten settings to the dotted names of ``--set``."""
     found: dict[str, Any] = {}
@@ -356,10 +309,6 @@ def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
         else:
             found[key] = value
     return found
-
-
-def _only_adds(key: str, before: Any, now: Any) -> bool:
-    return key in LONGER and before is not None and now is not None and now > before > 0
 
 
 def _name_shards(folder: Path, tag: str) -> None:

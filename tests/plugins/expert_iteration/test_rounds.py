@@ -179,8 +179,6 @@ def test_more_rounds_go_on_and_skip_what_is_always_proved(self_train, tmp_path, 
         self_train(rounds=3, human_share=0.0, samples=8)
     with pytest.raises(UsageError, match="problem set"):
         self_train(rounds=3, human_share=0.0, problems="training")
-    with pytest.raises(UsageError, match="raise rounds instead"):
-        self_train(rounds=3, human_share=0.0, epochs_per_repo=3)
     self_train(rounds=1, human_share=0.0, samples=8, resume=False)
     assert len(lines(tmp_path / "out" / "rounds.jsonl")) == 1
 

@@ -11,7 +11,6 @@ import attrs
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file
 
 from lean_dojo_core import registry
 from lean_dojo_core.errors import UsageError
@@ -19,7 +18,6 @@ from lean_dojo_plugins.progress.dataset import ProgressDataset
 from lean_dojo_plugins.progress.estimator import ProgressModel
 from lean_dojo_plugins.progress.formatter import ProgressText
 from lean_dojo_plugins.progress.trainer import ProgressTrainer
-from lean_dojo_plugins.training.run_folder import RunFolder
 from lean_dojo_v2.errors import CheckpointError
 from lean_dojo_v2.lean_progress.examples import (
     ProgressExample,
@@ -129,38 +127,6 @@ def test_a_finished_run_is_not_repeated_and_the_hint_is_printed(trained, capsys)
     out = capsys.readouterr().out
     assert f"export LEANPROGRESS_MODEL={trained.output_dir}" in out
     assert (Path(trained.output_dir) / "model.safetensors").stat().st_mtime_ns == before
-
-
-@pytest.mark.slow
-def test_a_finished_run_is_trained_on_for_what_is_added(
-    tmp_path, dataset_file, encoder, capsys, monkeypatch
-):
-    folder = tmp_path / "out"
-
-    def train(epochs):
-        ProgressTrainer(
-            dataset_file, encoder, folder, max_length=64, epochs=epochs, learning_rate=1e-3,
-            device="cpu", report_to="none",
-        ).train()  # fmt: skip
-        return load_file(folder / "model.safetensors"), RunFolder(folder).load().finished
-
-    _, [first] = train(1)
-    _, steps = train(2)
-    assert "training on, for 1 epochs more" in capsys.readouterr().err
-    assert [step.optimizer_steps for step in steps] == [first.optimizer_steps] * 2
-    rows = [json.loads(row) for row in (folder / "metrics.jsonl").read_text().splitlines()]
-    assert max(row["step"] for row in rows) == 2 * first.optimizer_steps
-    _, again = train(2)
-    assert again == steps
-    assert "already trained" in capsys.readouterr().err
-
-    before = load_file(folder / "model.safetensors")
-    errors = iter([1.0, 2.0])
-    monkeypatch.setattr(ProgressTrainer, "_error", lambda *_: next(errors))
-    after, steps = train(2.5)
-    assert "no improvement: the earlier model is kept" in capsys.readouterr().err
-    assert len(steps) == 3
-    assert all(torch.equal(before[name], weight) for name, weight in after.items())
 
 
 def test_other_settings_in_the_same_folder_are_refused(trained):
