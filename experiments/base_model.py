@@ -260,7 +260,8 @@ def ship(model: Path, text: str, target: Path) -> None:
 
     trained = RunFolder(model).load()
     assert trained is not None
-    settings = {name: trained.settings[name] for name in ("formatter", "max_length", "seed")}
+    settings = {name: trained.settings[name] for name in ("max_length", "seed")}
+    settings["formatter"] = "tactic-chat"  # whose prompt is that of the training
     target.mkdir(parents=True, exist_ok=True)
     (target / WEIGHTS).unlink(missing_ok=True)  # without them the folder is no model
     RunFolder(target).save(RunState(trained.trainer, settings, trained.finished))

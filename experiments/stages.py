@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -12,8 +13,11 @@ from pathlib import Path
 import orjson
 from filelock import FileLock
 
+from lean_dojo_core.local import FOLDER_VARIABLE
 from lean_dojo_v2.atomic import atomic_write_bytes
 
+PLUGINS = Path(__file__).with_name("plugin_files")
+"""Plugins of the experiments alone, which the commands find."""
 ANY_TIME = {"folder", "seeds", "parts", "arms", "benchmarks", "counts", "engines", "ship"}
 """Options that a call may change: what is there stays true."""
 
@@ -77,4 +81,5 @@ def command(*words: str | Path, done: Path | None = None) -> None:
 def _run(words: Sequence[str | Path]) -> None:
     say("lean-dojo " + " ".join(map(str, words)))
     program = Path(sys.executable).with_name("lean-dojo")
-    subprocess.run([program, *map(str, words)], check=True, stdout=sys.stderr)
+    environment = {FOLDER_VARIABLE: str(PLUGINS), **os.environ}
+    subprocess.run([program, *map(str, words)], check=True, stdout=sys.stderr, env=environment)

@@ -88,8 +88,7 @@ class DatasetFormatter(Protocol):
     """Turns traced theorems into rows, and a goal into the prompt of the same text.
 
     A formatter whose completions are whole proofs sets ``whole_proof = True``; its prompts are for
-    statements. A formatter that yields several rows per tactic may set ``evaluate_with`` to the
-    name of another formatter, on whose rows trainers then evaluate.
+    statements.
     """
 
     columns: tuple[str, ...]

@@ -288,15 +288,11 @@ class CausalTrainer:
         return made
 
     def evaluation_formatter(self) -> DatasetFormatter:
-        """Load the formatter for evaluation: the trainer's own, unless that names another one.
-
-        A formatter that multiplies its rows names it in ``evaluate_with``.
-        """
+        """Load the formatter for evaluation: the trainer's own, if its rows have completions."""
         own = self.make_formatter()
-        other = getattr(own, "evaluate_with", None)
-        if other is None and "completion" in own.columns:
+        if "completion" in own.columns:
             return own
-        return registry.dataset_formatters[other or "tactic-chat"].create()
+        return registry.dataset_formatters["tactic-chat"].create()
 
     def step_config(self, step: CurriculumStep, **fixed: Any) -> Any:
         """Make the configuration of one step's trainer.

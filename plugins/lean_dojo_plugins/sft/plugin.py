@@ -22,16 +22,10 @@ def lean_dojo_trainers() -> Iterator[TrainerSpec]:
 
 @hookimpl
 def lean_dojo_dataset_formatters() -> Iterator[DatasetFormatterSpec]:
-    """Offer ``tactic-chat`` and ``tactic-chat-renamed``."""
+    """Offer ``tactic-chat``."""
     yield DatasetFormatterSpec(
         name="tactic-chat",
         target="lean_dojo_plugins.causal_lm.text.formatters:TacticChat",
         summary="Chat rows: instruction and goal in, the next tactic out.",
-        columns=("prompt", "completion"),
-    )
-    yield DatasetFormatterSpec(
-        name="tactic-chat-renamed",
-        target="lean_dojo_plugins.causal_lm.text.renaming:RenamedTacticChat",
-        summary="Rows of tactic-chat, also with renamed variables, for small data.",
         columns=("prompt", "completion"),
     )

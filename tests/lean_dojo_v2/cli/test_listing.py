@@ -154,11 +154,11 @@ def test_completion_script(lean_dojo: Run, shell: str) -> None:
     [
         (["pre"], {"preview"}),
         (["train", "sf"], {"sft"}),
-        (["show", "TACTIC_"], {"tactic-chat", "tactic-chat-renamed", "tactic-prompt"}),
+        (["show", "TACTIC_"], {"tactic-chat", "tactic-prompt"}),
         (["train", "sft", "--formatter", "prog"], {"progress-text"}),
         (["train", "grpo", "--reward", "const"], {"constant"}),
         (["reward", "score", "len"], {"length-penalised"}),
-        (["prove", "--formatter", "tactic-c"], {"tactic-chat", "tactic-chat-renamed"}),
+        (["prove", "--formatter", "tactic-c"], {"tactic-chat"}),
         (["plugins", "check", "lean"], {"lean-dojo-v2"}),
         (["plugins", "ch"], {"check"}),
     ],

@@ -156,7 +156,7 @@ def test_a_set_of_statements_without_a_database(self_train, tmp_path, capsys):
     [row] = WholeProof().rows(learned)
     assert row["prompt"][-1]["content"] == "def two := 2\n\ntheorem one : two = 2 :="
     with pytest.raises(ConfigError, match="is for tactics"):
-        self_train(whole_proof=True, formatter="tactic-chat-renamed")
+        self_train(whole_proof=True, formatter="lean-dojo-v2:tactic-chat")
     with pytest.raises(UsageError, match="or statements"):
         self_train(database=None)
     with pytest.raises(ConfigError, match="statements take the place of problems"):

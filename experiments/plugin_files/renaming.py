@@ -2,7 +2,8 @@
 
 A proof step does not depend on whether a proposition is called ``p`` or ``q``. A model that has
 seen few theorems memorises names instead of learning where to copy them from; renamed copies teach
-the copying.
+the copying. A model that copies already proves less with them (``docs/benchmarks.md``), so this is
+a plugin of the experiments only: ``stages.command`` names its folder in ``LEAN_DOJO_PLUGINS_DIR``.
 """
 
 from __future__ import annotations
@@ -12,8 +13,20 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import ClassVar, TypeAlias
 
-from lean_dojo_core import Row, Theorem
+from lean_dojo_core import DatasetFormatterSpec, Row, Theorem, hookimpl
 from lean_dojo_plugins.causal_lm.text.formatters import TacticChat, ask, goal_of, label_of
+
+
+@hookimpl
+def lean_dojo_dataset_formatters() -> Iterator[DatasetFormatterSpec]:
+    """Offer ``tactic-chat-renamed``."""
+    yield DatasetFormatterSpec(
+        name="tactic-chat-renamed",
+        target=f"{__name__}:RenamedTacticChat",
+        summary="Rows of tactic-chat, also with renamed variables, for small data.",
+        columns=("prompt", "completion"),
+    )
+
 
 StateAndTactic: TypeAlias = tuple[str, str]
 """A state as Lean prints it, and a tactic."""
@@ -105,9 +118,6 @@ class RenamedTacticChat(TacticChat):
 
     copies: ClassVar[int] = 3
     """Maximum number of renamed copies per row."""
-
-    evaluate_with: ClassVar[str] = "tactic-chat"
-    """Formatter for evaluation: held-out tactics count once, as written."""
 
     def rows(self, theorem: Theorem) -> Iterator[Row]:
         """Yield each learnable tactic as written, then renamed."""

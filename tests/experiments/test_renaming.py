@@ -1,20 +1,14 @@
-"""Other names for the same step: it stays the same step, and Lean agrees."""
+"""Other names for the same step: it stays the same step."""
 
 from __future__ import annotations
 
 import random
-import shutil
 
 import pytest
 
-from lean_dojo_core import Theorem, TracedTactic, registry
+from lean_dojo_core import Theorem, TracedTactic
 from lean_dojo_plugins.causal_lm.text.formatters import TacticChat
-from lean_dojo_plugins.causal_lm.text.renaming import RenamedTacticChat, renamed
-from lean_dojo_plugins.rewards.verified import PantographVerified
-from lean_dojo_plugins.sft.trainer import SFTTrainer
-from lean_dojo_v2.database import DynamicDatabase
-from lean_dojo_v2.lean.verify.outcomes import Verdict
-from lean_dojo_v2.sample import sample_database_path
+from plugin_files.renaming import RenamedTacticChat, renamed
 
 STATE = "p q : Prop\nn m : Nat\nhpq : p → q\nhp : p\n⊢ q"
 
@@ -77,48 +71,3 @@ def test_rows_hold_the_original_first_and_are_the_same_every_time():
     assert rows[:1] == list(TacticChat().rows(theorem))
     assert len(rows) == 1 + RenamedTacticChat.copies
     assert rows == list(RenamedTacticChat().rows(theorem))
-
-
-def test_a_trainer_measures_with_each_tactic_once():
-    trainer = SFTTrainer("owner/model", formatter="tactic-chat-renamed")
-    assert isinstance(trainer.evaluation_formatter(), TacticChat)
-    assert not isinstance(trainer.evaluation_formatter(), RenamedTacticChat)
-    assert "tactic-chat-renamed" in registry.dataset_formatters
-
-
-@pytest.mark.slow
-def test_lean_verifies_renamed_steps_of_the_sample(tmp_path):
-    file = tmp_path / "sample.json"
-    shutil.copy(sample_database_path(), file)
-    theorems = [
-        theorem
-        for theorem in DynamicDatabase(file).repositories[0].proven_theorems
-        if theorem.file_path.endswith("Logic.lean") and theorem.traced_tactics
-    ]
-    rng = random.Random(0)
-    steps = [
-        (step.state_before, step.tactic)
-        for theorem in rng.sample(theorems, 30)
-        for step in theorem.traced_tactics
-        if "\n" not in step.tactic and "\n\n" not in step.state_before
-    ]
-    pairs = [(step, other) for step in steps for other in renamed(step, 1, rng)]
-    assert len(pairs) > 20
-    reward = PantographVerified()
-    try:
-        before, after = (
-            [
-                judgement.verdict
-                for judgement in reward.judgements(
-                    [tactic for _, tactic in side], problem=[state for state, _ in side]
-                )
-            ]
-            for side in zip(*pairs, strict=True)
-        )
-    finally:
-        reward.close()
-    # Lean says of a renamed step what it says of the original, and accepts both. From its text
-    # alone a state has no traced proof, so a step is paid only where automation ends it.
-    assert after == before
-    accepted = {Verdict.SOLVED, Verdict.ADVANCED, Verdict.UNPROVEN}
-    assert sum(verdict in accepted for verdict in before) >= 0.9 * len(pairs)
