@@ -24,7 +24,6 @@ from kept_engines import KeptEngines, engines_kept
 from two_ends import TwoEnds
 
 from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.engines.capabilities import PANTOGRAPH, Capabilities
 from lean_dojo_v2.lean.engines.embedded.launch import ensure_installed
 
 if TYPE_CHECKING:
@@ -217,29 +216,6 @@ def engine() -> Iterator[Server]:
     ensure_installed()
     with Server(engine="embedded", timeout=60) as server:
         yield server
-
-
-class PlainServer(Server):
-    """An engine that knows no command but Pantograph's, as a foreign one."""
-
-    @property
-    def capabilities(self) -> Capabilities:
-        return PANTOGRAPH
-
-    def run(
-        self, cmd: str, payload: Mapping[str, Any], *, timeout: float | None = None
-    ) -> dict[str, Any]:
-        if cmd.startswith("dojo."):
-            return {"error": "command", "desc": f"Unknown command {cmd}"}
-        return super().run(cmd, payload, timeout=timeout)
-
-
-@pytest.fixture(scope="session")
-def plain_engine(engine: Server) -> PlainServer:
-    """The engine, asked as one without our extensions; tests leave it as they found it."""
-    server = PlainServer.__new__(PlainServer)
-    server.__dict__ = vars(engine)
-    return server
 
 
 @pytest.fixture

@@ -147,7 +147,7 @@ def _engines() -> Iterator[Check]:
         yield Check("lean", "native", "problem", str(error))
     else:
         if repl is not None:
-            yield Check("lean", "native", "note", f"{repl} ({VARIABLE}): steps are unverified")
+            yield Check("lean", "native", "note", f"{repl} ({VARIABLE}) cannot verify")
     try:
         node.node_program()
     except EngineUnavailableError as error:

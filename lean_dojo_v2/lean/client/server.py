@@ -32,16 +32,18 @@ from lean_dojo_v2.lean.client.records import (
     Site,
     parse_expr,
 )
-from lean_dojo_v2.lean.client.tactics import Tactic, check_means, limited_tactic, refusal
+from lean_dojo_v2.lean.client.tactics import Tactic, check_means, refusal, serial_tactic
 from lean_dojo_v2.lean.client.units import CheckTrackResult, CompilationUnit, SearchTarget
 from lean_dojo_v2.lean.engines.capabilities import Capabilities
 from lean_dojo_v2.lean.engines.host import with_files
+from lean_dojo_v2.lean.engines.pantograph import VARIABLE
 from lean_dojo_v2.lean.engines.process import EngineProcess, LaunchPlan
 from lean_dojo_v2.lean.engines.selection import EngineName, engine_plan
 from lean_dojo_v2.lean.errors import (
     EngineDiedError,
     EngineMemoryError,
     EngineProtocolError,
+    EngineUnavailableError,
     RequestError,
     RequestParseError,
     StaleStateError,
@@ -327,12 +329,18 @@ class Server:
         Raises:
             RequestParseError: The payload contains text that is not Unicode (lone surrogates).
             EngineLostError: The engine died, timed out, outgrew its memory or left the protocol.
+            EngineUnavailableError: A command of our program for a foreign engine.
         """
         with self._lock:
             if self.pid is None:
                 self._replace()
             limit = self.timeout if timeout is None else timeout
             if not self.capabilities.ours:
+                if cmd.startswith("dojo."):
+                    raise EngineUnavailableError(
+                        f"{VARIABLE} names an engine that cannot verify. Unset it, or use "
+                        "engine=embedded."
+                    )
                 return self._exchange(cmd, payload, limit)
             return with_files(cmd, payload, lambda name, it: self._exchange(name, it, limit))
 
@@ -430,11 +438,11 @@ class Server:
             TacticError: Lean refused the tactic, or it used ``sorry`` or something unsafe.
         """
         with self._lock:
-            beside = self.capabilities.ours
             fields: dict[str, Any] = {
                 "stateId": self._id_of(state),
                 **site.serial(),
-                **limited_tactic(tactic, options or {}, beside=beside),
+                **serial_tactic(tactic),
+                **({"options": dict(options)} if options else {}),
                 **({} if axioms is None else {"axioms": True}),
             }
             answer = self.ask("goal.tactic", fields, timeout)
@@ -442,7 +450,7 @@ class Server:
                 raise TacticParseError(str(answer["parseError"]))
             messages = self._read(answer.get("messages"), LeanMessage.parse_all)
             if answer.get("goals") is None:
-                raise refusal(answer, messages)
+                raise refusal(messages)
             # Made before the tactic is judged, so that a rejected state is deleted.
             after = self._read(answer, lambda a: self._state(a["nextStateId"], a, messages))
             check_means(answer, messages, axioms)
@@ -591,18 +599,6 @@ class Server:
     def env_describe(self, *, timeout: Seconds = None) -> dict[str, Any]:
         """Name the modules that the environment was made from."""
         return self.ask("env.describe", {}, timeout)
-
-    def env_parse(
-        self, src: str, category: str = "tactic", *, timeout: Seconds = None
-    ) -> tuple[str, str]:
-        """Parse the beginning of a text; return the parsed part and the rest.
-
-        Raises:
-            RequestParseError: The text does not begin with something of that category.
-        """
-        answer = self.ask("env.parse", {"input": src, "category": category}, timeout)
-        data = src.encode()
-        return data[: answer["pos"]].decode(), data[answer["pos"] :].decode()
 
     # -- whole texts ------------------------------------------------------------------------------
 

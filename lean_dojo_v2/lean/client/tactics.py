@@ -70,27 +70,10 @@ def serial_tactic(tactic: Tactic) -> dict[str, Any]:
             )
 
 
-def limited_tactic(tactic: Tactic, options: Mapping[str, int], *, beside: bool) -> dict[str, Any]:
-    """Return Pantograph's fields for a tactic that runs under options of Lean.
-
-    If the engine does not take them ``beside`` the tactic, they are written before a textual one.
-    """
-    fields = serial_tactic(tactic)
-    if options and beside:
-        return {**fields, "options": dict(options)}
-    if options and "tactic" in fields:
-        # On a line of its own: several lines of tactics begin in one column.
-        limits = "".join(f"set_option {name} {value} in\n" for name, value in options.items())
-        return {**fields, "tactic": limits + fields["tactic"]}
-    return fields
-
-
-def refusal(answer: Mapping[str, Any], messages: Sequence[LeanMessage]) -> TacticError:
+def refusal(messages: Sequence[LeanMessage]) -> TacticError:
     """Make the error of a rejected tactic from Lean's messages."""
-    # Before version 0.3, Pantograph gave a failed tactic's errors as plain strings.
-    old = answer.get("tacticErrors") or ["the tactic failed without a reason"]
-    text = "\n".join(message.data for message in messages) or "\n".join(map(str, old))
-    return TacticError(text, messages)
+    text = "\n".join(message.data for message in messages)
+    return TacticError(text or "the tactic failed without a reason", messages)
 
 
 def check_means(

@@ -1,6 +1,6 @@
 """A foreign engine: the Pantograph REPL named by ``LEAN_DOJO_PANTOGRAPH``.
 
-It has only Pantograph's own commands, so a step cannot be verified before the proof is finished.
+It has only Pantograph's own commands, so that :class:`.Server` can use it, but nothing is verified.
 """
 
 from __future__ import annotations

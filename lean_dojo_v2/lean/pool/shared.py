@@ -174,15 +174,6 @@ class SharedEngines:
             except _GivenBackError:
                 continue  # another thread has closed this handle meanwhile: try again
 
-    def unverified(self, project: Path | None) -> tuple[str, ...]:
-        """Return the checks of a single tactic that a repository's engine cannot make.
-
-        Raises:
-            EngineUnavailableError: If no Lean engine can serve the repository.
-        """
-        config = attrs.evolve(self.config, project_path=project)
-        return config.server().capabilities.unverified
-
     def close(self) -> None:
         """Release them; the last user to do so stops them. The next request starts others."""
         with _lock:

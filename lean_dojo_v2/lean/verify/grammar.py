@@ -1,9 +1,7 @@
 """The second wall: Lean's own parser.
 
-The embedded engine gives the syntax tree of a text that is exactly one tactic, without running it.
-Anything spelt in ways that a text search misses is refused by its kind of syntax. A Pantograph REPL
-only reports where the first tactic of a text ends, so that a sequence is refused; for the rest it
-relies on the text wall before and the axioms after.
+The engine gives the syntax tree of a text that is exactly one tactic, without running it. Anything
+spelt in ways that a text search misses is refused by its kind of syntax.
 """
 
 from __future__ import annotations
@@ -13,7 +11,7 @@ from collections.abc import Collection
 
 from lean_dojo_v2.lean.client.records import GoalState
 from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.errors import RequestParseError, TacticParseError
+from lean_dojo_v2.lean.errors import TacticParseError
 from lean_dojo_v2.lean.verify.screening import Reason, Refusal, screen
 
 _FORBIDDEN: tuple[tuple[Reason, re.Pattern[str]], ...] = tuple(
@@ -58,15 +56,12 @@ def parse(
         timeout: Seconds that it may take.
 
     Returns:
-        The refusal, or ``None``; also if the engine cannot tell.
+        The refusal, or ``None``.
 
     Raises:
         TacticParseError: If it is not exactly one tactic.
         StaleStateError: If the state belongs to an engine that is gone.
     """
-    if not server.capabilities.ours:
-        _refuse_sequence(server, tactic, timeout)
-        return None
     answer = server.parse_tactic(tactic, state, timeout=timeout)
     if "parseError" in answer:
         raise TacticParseError(str(answer["parseError"]))
@@ -81,35 +76,3 @@ def parse(
     names = " ".join(name for name in answer["identifiers"] if name)
     # `exact`, because none of them is the name of a tactic.
     return screen(f"exact {names}", whole_proof=True, own_names=own_names) if names else None
-
-
-def _refuse_sequence(server: Server, tactic: str, timeout: float | None) -> None:
-    """Refuse more than one tactic, by Pantograph's own ``env.parse``.
-
-    The file may have notation missing in the server's environment, so an unparsed rest is only
-    refused if it contains a semicolon outside brackets.
-
-    Raises:
-        TacticParseError: It is a sequence of tactics.
-    """
-    try:
-        rest = server.env_parse(tactic, timeout=timeout)[1]
-    except RequestParseError:
-        rest = tactic
-    if ";" in _outside_brackets(rest.replace("<;>", "")):
-        raise TacticParseError(f"more than one tactic: {rest.strip()!r} follows the first")
-
-
-def _outside_brackets(text: str) -> str:
-    """Remove everything in brackets.
-
-    >>> _outside_brackets("a (b; c) d")
-    'a  d'
-    """
-    kept, depth = [], 0
-    for character in text:
-        depth += character in "([{⟨"
-        if depth <= 0:
-            kept.append(character)
-        depth -= character in ")]}⟩"
-    return "".join(kept)

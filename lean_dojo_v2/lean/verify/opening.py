@@ -1,8 +1,6 @@
 """Open the state of a theorem, or of a tactic in its proof, in its file's context.
 
-The engine's command ``dojo.state_at`` gives the exact state around a tactic. An engine without it
-(a Pantograph REPL) opens the goals of a ``sorry`` in the tactic's place: the same goals, if the
-text before the tactic elaborates on its own.
+The engine's command ``dojo.state_at`` gives the exact state around a tactic.
 """
 
 from __future__ import annotations
@@ -16,14 +14,11 @@ from lean_dojo_core.records import Position
 from lean_dojo_v2.lean.client.records import GoalState
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import LeanError, RequestError
-from lean_dojo_v2.lean.text.layout import rest_of_block
 from lean_dojo_v2.lean.text.lexer import code_tokens
 from lean_dojo_v2.lean.text.positions import PositionMap
 from lean_dojo_v2.lean.text.source import SourceTheorem
 from lean_dojo_v2.lean.verify.judged import owner_of
 
-_BRACKETS = {"(": ")", "[": "]", "{": "}", "⟨": "⟩"}
-_STAND_IN = "all_goals "
 _UNKNOWN_LEVEL = re.compile(r"unknown universe level [`'‘]+([^`'’\s]+)")
 
 
@@ -89,14 +84,14 @@ class Opened:
         members: Start and end of the sequence's tactics in the file's text, from this one on.
         column: The column, from 0, of the sequence's lines.
         blocks: The outermost sequences inside the tactic.
-        after: Digests of the goals after it, each by itself; ``None`` if unknown.
+        after: Digests of the goals after it, each by itself.
     """
 
     state: GoalState
     members: tuple[tuple[int, int], ...]
     column: int
-    blocks: tuple[Block, ...] = ()
-    after: tuple[str, ...] | None = None
+    blocks: tuple[Block, ...]
+    after: tuple[str, ...]
 
 
 def open_exact(server: Server, source: SourceTheorem, position: Position) -> GoalState:
@@ -111,19 +106,12 @@ def open_exact(server: Server, source: SourceTheorem, position: Position) -> Goa
 def open_step(server: Server, source: SourceTheorem, position: Position) -> Opened:
     """Open the same state with the rest of the proof, with recursive theorems in scope.
 
-    Termination is only checked with the finished theorem, so no step is a proof before that. The
-    engine gives the sequences from its syntax tree, or else they are read from the layout.
+    Termination is only checked with the finished theorem, so no step is a proof before that.
 
     Raises:
         LeanError: If there is no tactic at that place.
     """
     played, rest = _around(source, position)
-    if not server.capabilities.ours:
-        state = _by_sorry(server, source, played)
-        block = rest_of_block(source.text, source.offset(position), source.offset(source.end))
-        ends = [len(source.text[:start].rstrip(" ;\n")) for start in block.starts[1:]]
-        members = zip(block.starts, [*ends, block.end], strict=True)
-        return Opened(state, tuple(members), block.column)
     fields = {**_request(server, source, played, rest), "clean": True, "recursion": True}
     state, answer = server.request_state("dojo.state_at", fields)
     index = PositionMap(source.text).index_of_byte
@@ -162,8 +150,6 @@ def _state_at(
 
     With ``clean``, an error in the first part is raised, since Lean continues with other goals.
     """
-    if not server.capabilities.ours:
-        return _by_sorry(server, source, played)
     fields = {**_request(server, source, played, rest), "clean": clean}
     return server.request_state("dojo.state_at", fields)[0]
 
@@ -178,39 +164,3 @@ def _request(server: Server, source: SourceTheorem, played: str, rest: str) -> d
         "prefix": len(source.before.encode()),
         "header": source.header,
     }
-
-
-def _by_sorry(server: Server, source: SourceTheorem, played: str) -> GoalState:
-    """Do it with Pantograph's own commands."""
-    start = source.before + played + _STAND_IN
-    text = start + "sorry" + _closing_brackets(played) + source.closing
-    units = server.process(text, file_name=source.file_path, read_header=source.header, sorrys=True)
-    place = len(start.encode())
-    for unit in units:
-        ranges = unit.goal_src_boundaries or ()
-        wanted = [index for index, (begin, _) in enumerate(ranges) if begin == place]
-        if unit.goal_state is not None and wanted:
-            goals = [unit.goal_state.goals[index] for index in wanted]
-            if len(goals) == len(unit.goal_state.goals):
-                return unit.goal_state
-            return server.goal_resume(unit.goal_state, goals)
-    last = units[-1].errors if units else []
-    raise LeanError(
-        f"{source.file_path}:{source.start[0]}: {source.full_name} does not elaborate to that "
-        "place" + "".join(f"; {error}" for error in last)
-    )
-
-
-def _closing_brackets(text: str) -> str:
-    """Return the closing brackets for a text; mismatched pairs are ignored.
-
-    >>> _closing_brackets("exact foo (bar ⟨1, by ")
-    '⟩)'
-    """
-    open_ones: list[str] = []
-    for character in text:
-        if character in _BRACKETS:
-            open_ones.append(_BRACKETS[character])
-        elif open_ones and character == open_ones[-1]:
-            open_ones.pop()
-    return "".join(reversed(open_ones))

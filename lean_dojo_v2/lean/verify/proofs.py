@@ -15,7 +15,6 @@ from typing import Any
 
 from lean_dojo_v2.lean.client.records import Goal, GoalState
 from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.client.units import CompilationUnit
 from lean_dojo_v2.lean.errors import (
     EngineDiedError,
     LeanError,
@@ -48,10 +47,6 @@ ABSENT: Record = {"exists": False, "kernel": None}
 
 _GOAL_NAME = "lean_dojo_goal"
 _SORRY_WARNING = re.compile(r"declaration uses [`']sorry[`']")
-# An engine without proofs of library theorems adds a note to its answer.
-_BESIDES = r"(, besides those of .* of Lean's library: .*)?"
-_AXIOM_LIST = re.compile(rf"'.+?' depends on axioms: \[(?P<axioms>[^\]]*)\]{_BESIDES}", re.DOTALL)
-_NO_AXIOMS = re.compile(rf"'.+?' does not depend on any axioms{_BESIDES}")
 
 
 def check_proof(
@@ -138,36 +133,8 @@ def check_declaration(
     server: Server, source: SourceTheorem, declaration: str, *, timeout: float = PROOF_TIMEOUT
 ) -> ProofOutcome:
     """Verify a whole declaration in a theorem's place; its proof has been screened."""
-    if server.capabilities.ours:
-        return _by_extension(server, source, declaration + source.rest_of_block, timeout)
-    return _by_pantograph(server, source, declaration, timeout)
-
-
-def check_goal_proof(
-    server: Server, expression: str, proof: str, *, timeout: float = PROOF_TIMEOUT
-) -> ProofOutcome:
-    """Verify a proof of a bare goal in the server's environment."""
-    return check_proof(server, goal_source(expression), proof, timeout=timeout)
-
-
-def goal_source(expression: str, levels: Sequence[str] = ()) -> SourceTheorem:
-    """Make a theorem of a bare goal and the universe levels that it names."""
-    universes = f".{{{', '.join(levels)}}}" if levels else ""
-    head = f"theorem _root_.{_GOAL_NAME}{universes} : {without_end(expression)}"
-    text = f"{head} := sorry"
-    lines = text.split("\n")
-    end = (len(lines), len(lines[-1]) + 1)
-    return SourceTheorem(text, _GOAL_NAME, "<goal>", (1, 1), end, f"{head} :=", header=False)
-
-
-# --- engines with the extension ------------------------------------------------------------------
-
-
-def _by_extension(
-    server: Server, source: SourceTheorem, declaration: str, timeout: float
-) -> ProofOutcome:
     server.begin(owner_of(server, source))
-    answer = elaborated(server, _fields(source, declaration), timeout)
+    answer = elaborated(server, _fields(source, declaration + source.rest_of_block), timeout)
     told = answer["declarations"][source.full_name]
     messages = LeanMessage.parse_all(answer["messages"])
     first_line = source.before.count("\n") + 1
@@ -192,6 +159,23 @@ def _by_extension(
 
     original = _kept_statement(server, source, str(answer["sources"]), ask)
     return outcome if found["statement"] == original else _restated(source, outcome.axioms)
+
+
+def check_goal_proof(
+    server: Server, expression: str, proof: str, *, timeout: float = PROOF_TIMEOUT
+) -> ProofOutcome:
+    """Verify a proof of a bare goal in the server's environment."""
+    return check_proof(server, goal_source(expression), proof, timeout=timeout)
+
+
+def goal_source(expression: str, levels: Sequence[str] = ()) -> SourceTheorem:
+    """Make a theorem of a bare goal and the universe levels that it names."""
+    universes = f".{{{', '.join(levels)}}}" if levels else ""
+    head = f"theorem _root_.{_GOAL_NAME}{universes} : {without_end(expression)}"
+    text = f"{head} := sorry"
+    lines = text.split("\n")
+    end = (len(lines), len(lines[-1]) + 1)
+    return SourceTheorem(text, _GOAL_NAME, "<goal>", (1, 1), end, f"{head} :=", header=False)
 
 
 def judge_declaration(found: Record) -> ProofOutcome:
@@ -284,60 +268,6 @@ def _unchecked(found: Mapping[str, Any]) -> Refusal | None:
 
 def _rejection(problem: Mapping[str, str]) -> str:
     return f"rests on {problem['constant']}, which Lean's kernel refuses: {problem['message']}"
-
-
-# --- any engine that speaks Pantograph -----------------------------------------------------------
-
-
-def _by_pantograph(
-    server: Server, source: SourceTheorem, declaration: str, timeout: float
-) -> ProofOutcome:
-    """Ask Lean in the text for the axioms and the fully explicit statement."""
-    units = _inspected(server, source, declaration, timeout)
-    if len(units) != 3:
-        return ProofOutcome(False, f"the proof is {len(units) - 2} commands, not one")
-    theorem, statement, axioms = units
-    # A text that ends the theorem early breaks the command after it.
-    if problem := judge_messages([*theorem.messages, *statement.errors, *axioms.errors]):
-        return problem
-    names = _read_axioms(axioms.messages)
-    if names is None:
-        return ProofOutcome(False, "Lean did not list the axioms of the finished theorem")
-    if refusal := _bad_axioms(names):
-        return _refused(refusal, names)
-    original = _kept_statement(server, source, "", lambda: _stated(server, source, timeout))
-    if [m.data for m in statement.messages] != original:
-        return _restated(source, names)
-    return ProofOutcome(True, axioms=names)
-
-
-def _stated(server: Server, source: SourceTheorem, timeout: float) -> list[str]:
-    """Return the theorem's statement as Lean prints it."""
-    units = _inspected(server, source, f"{source.head} := by\n  sorry", timeout)
-    return [message.data for message in units[1].messages]
-
-
-def _inspected(
-    server: Server, source: SourceTheorem, declaration: str, timeout: float
-) -> list[CompilationUnit]:
-    """Elaborate the declaration and two queries about it; return the units from it on."""
-    name = f"_root_.{source.full_name}"
-    questions = f"set_option pp.all true in\n#check @{name}\n#print axioms {name}\n"
-    text = f"{source.before}{declaration}{source.rest_of_block}{questions}"
-    units = server.process(
-        text, file_name=source.file_path, read_header=source.header, timeout=timeout
-    )
-    start = len(source.before.encode())
-    return [unit for unit in units if unit.i_end > start]
-
-
-def _read_axioms(messages: Sequence[LeanMessage]) -> tuple[str, ...] | None:
-    if len(messages) != 1 or messages[0].severity is not Severity.INFORMATION:
-        return None
-    if _NO_AXIOMS.fullmatch(messages[0].data.strip()):
-        return ()
-    match = _AXIOM_LIST.fullmatch(messages[0].data.strip())
-    return tuple(re.split(r",\s*", match["axioms"])) if match else None
 
 
 # --- judgement -----------------------------------------------------------------------------------

@@ -131,7 +131,7 @@ class StateSpec:
             return self._from_text(server, why)
         try:
             point = self._replayed(server, self.replay, self.project)
-        except EngineLostError:
+        except (EngineLostError, EngineUnavailableError):
             raise
         except _AnotherStateError as error:
             return self._from_text(server, Fallback.ANOTHER_STATE, f"{error}; nor from its text: ")

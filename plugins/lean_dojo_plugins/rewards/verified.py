@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import attrs
@@ -38,9 +37,8 @@ class PantographVerified(LeanReward):
 
     Logs the share of each verdict to TRL's metrics, ``lean/verified`` first, refusals by reason,
     and ``lean/fallback`` by reason, for states not known to be the traced ones
-    (:mod:`lean_dojo_plugins.rewards.shares`); ``lean/unverified`` is the share judged by an engine
-    that cannot make every check (``allow_unverified``). The log also gives the number of
-    completions that were not one tactic, with reasons and an example.
+    (:mod:`lean_dojo_plugins.rewards.shares`). The log also gives the number of completions that
+    were not one tactic, with reasons and an example.
 
     Thoughts (``<think>…</think>``) are not part of a completion.
     """
@@ -58,9 +56,6 @@ class PantographVerified(LeanReward):
         converter=tuple,
         metadata={"help": "Modules to import for goals opened from text."},
     )
-    allow_unverified: bool = setting(
-        False, "Also judge with an engine that cannot make every check of a tactic."
-    )
 
     name = "pantograph-verified"
     wanted = "one tactic"
@@ -68,7 +63,6 @@ class PantographVerified(LeanReward):
 
     def _start(self, imports: tuple[str, ...] = ()) -> None:
         super()._start(imports or self.imports)
-        self._unverified: dict[Path | None, tuple[str, ...]] = {}
 
     def warm_up(self, problem: Sequence[str] | None = None, **columns: Any) -> None:
         """Load what these states need while tactics for them are being generated.
@@ -77,7 +71,6 @@ class PantographVerified(LeanReward):
             EngineUnavailableError: If no Lean engine can serve this.
         """
         specs = self._specs(problem or (), columns)
-        self._look_at_engines(specs)
         load = self._counted(warm_up)
         for spec in dict.fromkeys(specs):
             self._engines.submit(spec.project, load, spec, header=spec.header, owner=spec.owner)
@@ -87,15 +80,6 @@ class PantographVerified(LeanReward):
         if judgement.verdict is Verdict.UNOPENED:
             return None
         return float(getattr(self, judgement.verdict))
-
-    def _metrics(
-        self, questions: Sequence[Question], judgements: Sequence[TacticOutcome]
-    ) -> dict[str, float]:
-        unverified = sum(bool(self._unverified[spec.project]) for spec, _ in questions)
-        return {
-            **super()._metrics(questions, judgements),
-            "lean/unverified": unverified / len(questions),
-        }
 
     def _questions(
         self,
@@ -110,25 +94,7 @@ class PantographVerified(LeanReward):
             )
         texts = completion_texts(completions)
         specs = self._specs(problem, columns)
-        self._look_at_engines(specs)
         return [(spec, answer_of(text).strip()) for spec, text in zip(specs, texts, strict=True)]
-
-    def _look_at_engines(self, specs: Sequence[StateSpec]) -> None:
-        """Refuse engines that cannot make every check, unless they are allowed.
-
-        Raises:
-            UsageError: If there is one.
-        """
-        for project in dict.fromkeys(spec.project for spec in specs):
-            if project not in self._unverified:
-                self._unverified[project] = self._engines.unverified(project)
-            if self._unverified[project] and not self.allow_unverified:
-                what = ", ".join(self._unverified[project])
-                raise UsageError(
-                    f"pantograph-verified: the engine of {project or 'this machine'} cannot "
-                    f"check {what}. Set engine=embedded, or allow_unverified=true: a step is "
-                    "still rewarded only if the finished proof passes full verification"
-                )
 
     def _specs(self, problem: Sequence[str], columns: Mapping[str, Any]) -> list[StateSpec]:
         rows = rows_of({**columns, "problem": list(problem)}, len(problem))

@@ -75,12 +75,6 @@ def point_at(server: Server, name: str, tactic: str) -> ProofPoint:
     return theorem_point(server, theorem, theorem.position(start))
 
 
-@pytest.fixture(params=["embedded", pytest.param("plain", marks=pytest.mark.slow)])
-def server(request: pytest.FixtureRequest) -> Server:
-    """The same judgements are wanted of an engine without our extensions."""
-    return request.getfixturevalue("engine" if request.param == "embedded" else "plain_engine")
-
-
 HUMAN = [
     ("double_eq", "induction n with", None),
     ("double_eq", "rfl", "solved"),
@@ -101,17 +95,10 @@ HUMAN = [
 
 
 @pytest.mark.parametrize(("name", "tactic", "verdict"), HUMAN, ids=[row[1] for row in HUMAN])
-def test_the_steps_of_a_proof_are_advances(server, name, tactic, verdict):
-    point = point_at(server, name, tactic)
+def test_the_steps_of_a_proof_are_advances(engine, name, tactic, verdict):
+    point = point_at(engine, name, tactic)
     if verdict is not None:
-        assert judge_step(server, point, tactic.strip()).verdict == verdict
-
-
-@pytest.mark.parametrize(("name", "tactic", "verdict"), HUMAN[5:9])
-def test_a_plain_engine_pays_the_same(plain_engine, name, tactic, verdict):
-    """One proof of them; all are among the slow tests."""
-    point = point_at(plain_engine, name, tactic)
-    assert judge_step(plain_engine, point, tactic).verdict == verdict
+        assert judge_step(engine, point, tactic.strip()).verdict == verdict
 
 
 def test_distances_are_counted_from_the_end(engine):
@@ -139,8 +126,8 @@ OTHER_WAYS = [
 
 
 @pytest.mark.parametrize(("name", "at", "tactic", "verdict"), OTHER_WAYS)
-def test_other_ways_to_the_end(server, name, at, tactic, verdict):
-    assert judge_step(server, point_at(server, name, at), tactic).verdict == verdict
+def test_other_ways_to_the_end(engine, name, at, tactic, verdict):
+    assert judge_step(engine, point_at(engine, name, at), tactic).verdict == verdict
 
 
 USELESS = [
@@ -190,9 +177,9 @@ FALSE_ENDS = [
 ]  # fmt: skip
 
 
-def test_no_step_towards_a_false_goal_is_paid(server):
-    point = point_at(server, "wrong", "sorry")
-    found = {tactic: judge_step(server, point, tactic) for tactic in FALSE_ENDS}
+def test_no_step_towards_a_false_goal_is_paid(engine):
+    point = point_at(engine, "wrong", "sorry")
+    found = {tactic: judge_step(engine, point, tactic) for tactic in FALSE_ENDS}
     assert {t: str(o.verdict) for t, o in found.items() if o.advances} == {}
 
 
@@ -209,12 +196,12 @@ def test_a_state_knows_its_distance_for_the_next_one_who_asks(engine, monkeypatc
     assert len(asked) <= 4 * 4  # parsed, run, read; nothing is closed again
 
 
-def test_a_goal_without_a_theorem_has_the_ladder_alone(server):
-    start = expression_point(server, "∀ n : Nat, n + 0 = n ∧ True")
-    assert judge_step(server, start, "skip").verdict is Verdict.UNPROVEN
-    assert judge_step(server, start, "exact fun n => ⟨rfl, trivial⟩").verdict is Verdict.SOLVED
-    moved = judge_step(server, start, "intro n")
+def test_a_goal_without_a_theorem_has_the_ladder_alone(engine):
+    start = expression_point(engine, "∀ n : Nat, n + 0 = n ∧ True")
+    assert judge_step(engine, start, "skip").verdict is Verdict.UNPROVEN
+    assert judge_step(engine, start, "exact fun n => ⟨rfl, trivial⟩").verdict is Verdict.SOLVED
+    moved = judge_step(engine, start, "intro n")
     assert moved.verdict is Verdict.ADVANCED, "`trivial` closes what is left"
-    text = goal_point(server, "n : Nat\nh : n = 0\n⊢ 0 = n")
-    assert judge_step(server, text, "exact h.symm").verdict is Verdict.SOLVED
-    assert judge_step(server, text, "rw [h]").verdict is Verdict.SOLVED
+    text = goal_point(engine, "n : Nat\nh : n = 0\n⊢ 0 = n")
+    assert judge_step(engine, text, "exact h.symm").verdict is Verdict.SOLVED
+    assert judge_step(engine, text, "rw [h]").verdict is Verdict.SOLVED

@@ -1,18 +1,13 @@
-"""States are compared by their terms, as either kind of engine gives them."""
+"""States are compared by their terms."""
 
 from __future__ import annotations
 
 import pytest
 
 from lean_dojo_v2.lean.errors import StaleStateError
-from lean_dojo_v2.lean.verify.digests import StateDigest, anonymous, digest
+from lean_dojo_v2.lean.verify.digests import StateDigest, digest
 
 GOAL = "∀ (n m : Nat) (h : n = m), m = n"
-
-
-@pytest.fixture(params=["with the extension", "Pantograph alone"])
-def server(request, engine, plain_engine):
-    return engine if request.param == "with the extension" else plain_engine
 
 
 def after(server, *tactics, goal=GOAL) -> StateDigest:
@@ -35,8 +30,8 @@ def after(server, *tactics, goal=GOAL) -> StateDigest:
     ],
     ids=" / ".join,
 )
-def test_names_and_detours_do_not_matter(server, tactics):
-    assert after(server, *tactics) == after(server, "intro n m h")
+def test_names_and_detours_do_not_matter(engine, tactics):
+    assert after(engine, *tactics) == after(engine, "intro n m h")
 
 
 @pytest.mark.parametrize(
@@ -53,33 +48,33 @@ def test_names_and_detours_do_not_matter(server, tactics):
     ],
     ids=" / ".join,
 )
-def test_all_else_does(server, tactics):
-    assert after(server, *tactics) != after(server, "intro n m h")
+def test_all_else_does(engine, tactics):
+    assert after(engine, *tactics) != after(engine, "intro n m h")
 
 
-def test_what_lean_does_not_print_counts(server):
+def test_what_lean_does_not_print_counts(engine):
     """The two goals print alike."""
     as_nat, as_int = (
-        after(server, goal=f"(fun _ : {kind} => True) = (fun _ => True)") for kind in ("Nat", "Int")
+        after(engine, goal=f"(fun _ : {kind} => True) = (fun _ => True)") for kind in ("Nat", "Int")
     )
     assert as_nat != as_int
     shown, hidden = (
-        after(server, goal=f"∀ x : Nat, @HEq {kind} {value} Nat x → True")
+        after(engine, goal=f"∀ x : Nat, @HEq {kind} {value} Nat x → True")
         for kind, value in (("Nat", "1"), ("Int", "1"))
     )
     assert shown != hidden
 
 
-def test_goals_that_share_a_metavariable_are_told_from_those_that_do_not(server):
-    first = after(server, "intro n m h", "apply Eq.trans")
+def test_goals_that_share_a_metavariable_are_told_from_those_that_do_not(engine):
+    first = after(engine, "intro n m h", "apply Eq.trans")
     assert len(first.goals) == len(set(first.goals)) == 3
-    assert first == after(server, "intro a b c", "apply Eq.trans")
+    assert first == after(engine, "intro a b c", "apply Eq.trans")
 
 
-def test_sorry_is_seen_in_a_term_and_not_in_a_string(server):
-    said = after(server, goal='"sorry" = "sorry"')
+def test_sorry_is_seen_in_a_term_and_not_in_a_string(engine):
+    said = after(engine, goal='"sorry" = "sorry"')
     assert not said.has_sorry
-    assert after(server, goal="(sorryAx Nat true) = 1").has_sorry
+    assert after(engine, goal="(sorryAx Nat true) = 1").has_sorry
 
 
 @pytest.mark.slow
@@ -88,13 +83,3 @@ def test_a_state_of_an_engine_that_is_gone_is_said_so(fresh_engine):
     fresh_engine.restart()
     with pytest.raises(StaleStateError):
         digest(fresh_engine, state)
-
-
-def test_names_leave_an_expression():
-    numbers = {"_uniq.1": 0}
-    text = '((:c Eq) (:lambda x (:c Nat) (:mv _uniq.9)) (:fv _uniq.1) (:lit "a (b)"))'
-    assert anonymous(text, numbers) == (
-        '((:c Eq) (:lambda (:c Nat) (:mv 1)) (:fv 0) (:lit "a (b)"))'
-    )
-    assert anonymous("(:c Nat)", {}) == "(:c Nat)"
-    assert numbers == {"_uniq.1": 0, "_uniq.9": 1}

@@ -58,7 +58,6 @@ def test_a_lean_on_the_path_is_all_that_it_needs(tools, tmp_path, capsys):
     (project / "lean-toolchain").write_text("leanprover/lean4:v4.34.1\n")
     plan = native_plan(["Init"], project=project, lean_path="/built", core_options=["pp.all=true"])
     assert plan.capabilities == NATIVE
-    assert plan.capabilities.unverified == ()
     assert plan.cwd == str(project)
     assert plan.what == "native Lean engine (Lean 4.34.1)"
     compiled, built = plan.env["LEAN_PATH"].split(os.pathsep)

@@ -11,6 +11,7 @@ import attrs
 import pytest
 
 from lean_dojo_core.errors import UsageError
+from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.engines.embedded.node import node_program
 from lean_dojo_v2.lean.engines.native import native_plan, warn_of_old_kernel
 from lean_dojo_v2.lean.engines.pantograph import find_repl
@@ -21,6 +22,7 @@ from lean_dojo_v2.lean.engines.selection import (
     select,
 )
 from lean_dojo_v2.lean.errors import EngineUnavailableError
+from lean_dojo_v2.lean.verify.tactics import check_goal_proof
 from lean_dojo_v2.tracing.project.lakefile import LakeProject
 from lean_dojo_v2.tracing.project.modules import ImportGraph
 from lean_dojo_v2.tracing.project.workspace import Workspace
@@ -100,9 +102,10 @@ def test_one_meaning_of_auto_for_tracing_proving_and_rewards(project, mini_repl)
 def test_what_an_engine_is_stands_on_its_plan(mini_repl):
     foreign = native_plan(["Init"]).capabilities
     assert not foreign.ours
-    assert foreign.unverified
+    with Server(engine="native") as server, pytest.raises(EngineUnavailableError, match="verify"):
+        check_goal_proof(server, "1 = 1", "rfl")
     plan = engine_plan("embedded", ["Init"])
-    assert plan.capabilities.unverified == ()
+    assert plan.capabilities.ours
     assert plan.capabilities.sandboxed
     with pytest.raises(attrs.exceptions.FrozenInstanceError):
         plan.capabilities.sandboxed = False

@@ -165,12 +165,6 @@ def test_expressions_have_types(engine):
         engine.expr_type("1 + nowhere")
 
 
-def test_a_text_is_parsed_up_to_where_its_first_piece_ends(engine):
-    assert engine.env_parse("intro x; apply a") == ("intro x", "; apply a")
-    with pytest.raises(ParseError):
-        engine.env_parse("1 + 1")
-
-
 # -- the native engine ----------------------------------------------------------------------------
 
 

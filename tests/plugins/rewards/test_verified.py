@@ -14,6 +14,7 @@ from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.rewards.adapter import adapt
 from lean_dojo_plugins.rewards.verified import PantographVerified
 from lean_dojo_v2.lean.engines.embedded import launch
+from lean_dojo_v2.lean.errors import EngineUnavailableError
 from lean_dojo_v2.lean.pool.local import EnginePool
 from lean_dojo_v2.lean.verify.tactics import Verdict
 
@@ -290,16 +291,11 @@ def test_the_registry_gives_it():
 
 
 @pytest.mark.slow
-def test_an_engine_that_cannot_make_a_check_is_refused_unless_allowed(monkeypatch):
+def test_an_engine_that_cannot_verify_is_refused(monkeypatch):
     monkeypatch.setattr(launch, "EMBEDDED", attrs.evolve(launch.EMBEDDED, ours=False))
-    strict = PantographVerified(engine="embedded")
-    with pytest.raises(
-        UsageError, match=r"the axioms that the tactic depends on.*allow_unverified"
-    ):
-        strict(["exact ⟨hp, hq⟩"], problem=[GOAL])
-    logged = {}
-    allowed = PantographVerified(engine="embedded", engines=1, allow_unverified=True)
-    scores = allowed(["exact ⟨hp, hq⟩"], problem=[GOAL], log_metric=logged.__setitem__)
-    allowed.close()
-    assert scores == [1.0]
-    assert logged["lean/unverified"] == 1
+    reward = PantographVerified(engine="embedded", engines=1)
+    try:
+        with pytest.raises(EngineUnavailableError, match="cannot verify"):
+            reward(["exact ⟨hp, hq⟩"], problem=[GOAL])
+    finally:
+        reward.close()
