@@ -124,10 +124,17 @@ def set_up_search(asked: SearchOptions) -> None:
     """Enable warnings, and set the progress model for provers.
 
     Raises:
-        UsageError: If there is no such model.
+        UsageError: If there is no such model, or if ``torchrun`` or the like started several
+            processes: each would search everything.
     """
     from lean_dojo_v2.prover.base import PROGRESS_VARIABLE
 
+    if (count := int(os.environ.get("WORLD_SIZE") or 1)) > 1:
+        raise UsageError(
+            f"proofs are searched by one process, but {count} were started: start `lean-dojo "
+            "prove` or `lean-dojo bench` once, with --ray to use all GPUs and cores of this "
+            "machine or of a cluster"
+        )
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
     given = asked.progress_model
     named = os.environ.get(PROGRESS_VARIABLE) if given is None else str(given)

@@ -128,6 +128,15 @@ def test_a_mistake_is_one_message(lean_dojo, problems, arguments, message):
     assert ran.out == ""
 
 
+@pytest.mark.parametrize("command", ["bench", "prove", "agent external ."])
+def test_several_processes_are_told_of_ray(lean_dojo, problems, command, monkeypatch):
+    monkeypatch.setenv("WORLD_SIZE", "8")  # as torchrun sets it
+    ran = lean_dojo(*command.split())
+    assert ran.code == 2
+    assert "by one process, but 8 were started: start `lean-dojo prove` or" in ran.err
+    assert "once, with --ray to use all GPUs and cores of this machine" in ran.err
+
+
 @pytest.mark.slow
 def test_killed_it_goes_on(problems, lean_dojo, environment):
     command = [sys.executable, "-m", "lean_dojo_v2", "bench", str(problems), *LIMITS]
