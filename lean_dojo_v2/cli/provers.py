@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -206,13 +207,17 @@ class ClusterChoice(ProverChoice):
         return ClusterProver(make, config, on_gpu=on_gpu)
 
 
-def _files(folder: Path) -> list[str]:
-    """Fingerprint a model's folder; empty for a hub model."""
-    kinds = {".safetensors", ".bin", ".gguf"}
+def _files(folder: Path) -> dict[str, str]:
+    """Return a digest of each file of weights in a model's folder; empty for a hub model."""
     if not folder.is_dir():
-        return []
-    return [
-        f"{file.name} {file.stat().st_size} {file.stat().st_mtime_ns}"
+        return {}
+    return {
+        file.name: _digest(file)
         for file in sorted(folder.iterdir())
-        if file.suffix in kinds
-    ]
+        if file.suffix in {".safetensors", ".bin", ".gguf"}
+    }
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

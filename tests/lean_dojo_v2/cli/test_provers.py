@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 
@@ -47,6 +48,16 @@ def test_the_model_that_ships_proves_where_nobody_is_named(package: Path) -> Non
     assert "automation" not in alone.described()
     by_name = ProverChoice(model="shipped")
     assert (by_name.own_model, by_name.label) == (str(folder), "shipped")
+
+
+def test_a_copy_of_a_model_is_the_same_model_and_other_weights_are_another(tmp_path: Path) -> None:
+    folders = [tmp_path / name for name in ("here", "copied", "other")]
+    for folder, weights in zip(folders, (b"abc", b"abc", b"abd"), strict=True):
+        folder.mkdir()
+        (folder / "model.safetensors").write_bytes(weights)
+    os.utime(folders[1] / "model.safetensors", (1, 1))
+    here, copied, other = (ProverChoice(model=str(one)).described()["files"] for one in folders)
+    assert here == copied != other
 
 
 def test_a_model_may_be_on_a_server(package: Path) -> None:
