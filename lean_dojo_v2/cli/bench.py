@@ -25,8 +25,13 @@ from lean_dojo_v2.cli.options import (
     set_option,
 )
 from lean_dojo_v2.cli.output import emit_json, note
-from lean_dojo_v2.cli.provers import ClusterChoice
-from lean_dojo_v2.cli.proving import SearchOptions, save_tree_option, set_up_search
+from lean_dojo_v2.cli.provers import DEFAULT, ClusterChoice
+from lean_dojo_v2.cli.proving import (
+    SearchOptions,
+    refuse_unheeded,
+    save_tree_option,
+    set_up_search,
+)
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.paths import safe_name
 from lean_dojo_v2.wording import counted
@@ -35,6 +40,12 @@ if TYPE_CHECKING:
     from lean_dojo_core.records import BenchmarkProblem
     from lean_dojo_v2.benchmarks.attempts import AttemptFolder
     from lean_dojo_v2.benchmarks.summary import Compared, Report, Summary
+
+
+_OF_SAMPLES = {"temperature", "seed"}
+"""Settings of a search that shape whole proofs, too."""
+_OF_AUTOMATION = {"timeout", "max_expansions", "lean_calls", "heartbeats"}
+"""Settings of a search that limit automation's, which is tried beside every prover."""
 
 
 @attrs.frozen
@@ -103,6 +114,9 @@ def bench(
     from lean_dojo_v2.prover.base import PROGRESS_VARIABLE
 
     set_up_search(search)
+    if asked.whole_proof:
+        beside = asked.automation and choice.name != DEFAULT
+        refuse_unheeded(search, _OF_SAMPLES | (_OF_AUTOMATION if beside else set()))
     if asked.compare is not None:
         AttemptFolder(asked.compare).request()  # report mistakes before anything runs
     name, problems, settings = _problems(benchmark, assignments, asked.database)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -113,11 +114,38 @@ def set_up(asked: ProvingOptions) -> None:
     """Check output files and set up the search.
 
     Raises:
-        UsageError: If the folder of an output file does not exist.
+        UsageError: If the folder of an output file does not exist, or for settings of a search with
+            ``whole_proof``.
     """
+    if asked.whole_proof:
+        refuse_unheeded(asked)
     if asked.write_patch is not None and not asked.write_patch.absolute().parent.is_dir():
         raise UsageError(f"--write-patch {asked.write_patch}: there is no such folder")
     set_up_search(asked)
+
+
+def refuse_unheeded(asked: SearchOptions, heeded: Collection[str] = ()) -> None:
+    """Refuse settings of a search, other than their defaults, which `--whole-proof` replaces.
+
+    Args:
+        asked: The options.
+        heeded: Settings that have a meaning nonetheless.
+
+    Raises:
+        UsageError: If one is set.
+    """
+    given = asked.shaping() | {
+        name: value
+        for name in ("progress_model", "save_tree")
+        if (value := getattr(asked, name, None)) is not None
+    }
+    if asked.max_expansions == EXPANSIONS:
+        given.pop("max_expansions")
+    for name in given.keys() - heeded:
+        option = _NAMES.get(name, [f"--{name.replace('_', '-')}"])[-1]
+        raise UsageError(
+            f"{option} is for proof search, which --whole-proof replaces; leave out one of them"
+        )
 
 
 def set_up_search(asked: SearchOptions) -> None:

@@ -216,8 +216,8 @@ class ExpertIterationTrainer(SFTTrainer):
         given = [name for name in OF_SEARCH if getattr(self, name) != known[name].default]
         if self.whole_proof and given:
             raise ConfigError(
-                f"{given[0]}: a setting of proof search, which whole_proof=true replaces; leave it "
-                "out, or leave out whole_proof"
+                f"{given[0]} is for proof search, which whole_proof=true replaces; leave out one "
+                "of them"
             )
         for source in self.problems:
             if source not in NAMED and Path(source).suffix != ".jsonl":

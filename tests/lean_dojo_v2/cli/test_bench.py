@@ -128,6 +128,22 @@ def test_a_mistake_is_one_message(lean_dojo, problems, arguments, message):
     assert ran.out == ""
 
 
+@pytest.mark.parametrize(
+    ("command", "unheeded"),
+    [
+        ("bench --samples 8 --temperature 1 --expansions 3", "--samples"),
+        ("bench --no-automation --lean-calls 9", "--lean-calls"),
+        ("prove --goal True --temperature 1", "--temperature"),
+        ("prove --goal True --save-tree trees", "--save-tree"),
+        ("agent external . --expansions 3", "--expansions"),
+    ],
+)
+def test_settings_of_search_are_refused_with_whole_proofs(lean_dojo, problems, command, unheeded):
+    ran = lean_dojo(*command.split(), "--whole-proof")
+    assert ran.code == 2
+    assert f"Error: {unheeded} is for proof search, which --whole-proof replaces; leave" in ran.err
+
+
 @pytest.mark.parametrize("command", ["bench", "prove", "agent external ."])
 def test_several_processes_are_told_of_ray(lean_dojo, problems, command, monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "8")  # as torchrun sets it

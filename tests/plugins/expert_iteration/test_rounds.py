@@ -244,6 +244,6 @@ def test_settings_of_search_are_none_of_whole_proofs(tiny_model):
     trainer = registry.trainers["expert-iteration"].load()
     for given in ({"automation": True}, {"samples": 4}, {"expansions": 8}, {"visits": 2}):
         [name] = given
-        with pytest.raises(ConfigError, match=f"{name}: a setting of proof search, which"):
+        with pytest.raises(ConfigError, match=f"{name} is for proof search, which"):
             trainer(tiny_model, whole_proof=True, **given)
     assert trainer(tiny_model, whole_proof=True, samples=16)
