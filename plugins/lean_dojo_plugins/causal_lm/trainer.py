@@ -26,7 +26,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from lean_dojo_core import Database, DatasetFormatter, Evaluation, Repository, Theorem, registry
 from lean_dojo_core.errors import ConfigError, UsageError
-from lean_dojo_plugins.causal_lm.evaluation import evaluate_rows, mean_loss
+from lean_dojo_plugins.causal_lm.evaluation import evaluate_rows
 from lean_dojo_plugins.causal_lm.model.label_head import restore_forward
 from lean_dojo_plugins.causal_lm.model.loading import (
     check_lora,
@@ -48,7 +48,6 @@ from lean_dojo_plugins.training.callbacks import Callbacks, callbacks_setting, r
 from lean_dojo_plugins.training.data import checked_repositories, formatted_rows, split_file
 from lean_dojo_plugins.training.devices import Device, choose_device
 from lean_dojo_plugins.training.fields import lora_of
-from lean_dojo_plugins.training.forgetting import look_back, read_matrix
 from lean_dojo_plugins.training.hub import check_model_name, has_tokenizer, resolve_model
 from lean_dojo_plugins.training.learner import CurriculumStep
 from lean_dojo_plugins.training.lock import run_lock
@@ -148,13 +147,6 @@ class CausalTrainer:
         "Where metrics go besides metrics.jsonl: comma-separated, or 'none'.",
         shapes_result=False,
     )
-    look_back: int = setting(
-        0,
-        "After each repository, measure the loss on this many held-out tactics of every repository "
-        "so far (forgetting.json); 0: off.",
-        fields.not_negative_int,
-        shapes_result=False,
-    )
     device: str = setting("auto", "'auto', 'cpu', 'cuda' or 'mps'.", shapes_result=False)
     callbacks: Callbacks = callbacks_setting()
     too_long: TooLong = attrs.field(factory=TooLong, init=False, repr=False)
@@ -218,18 +210,6 @@ class CausalTrainer:
             TypeError: If the subclass does not define it.
         """
         raise TypeError(f"{type(self).__name__} must define build_step_trainer")
-
-    def finish_step(self, step: CurriculumStep, data_path: Path) -> None:
-        """Run after each step, on the main process; looks back, if that is asked for.
-
-        Args:
-            step: The step.
-            data_path: The merged data that it was trained on.
-        """
-        if self.look_back:
-            formatter = self.evaluation_formatter()
-            folder, limit = Path(self.output_dir), self.look_back
-            look_back(folder, step, data_path, formatter, self.held_out_loss, limit=limit)
 
     def rows(self, data_path: Path) -> Iterator[dict[str, Any]]:
         """Stream the rows of the training dataset, made of the merged data there."""
@@ -387,8 +367,6 @@ class CausalTrainer:
         try:
             loop = Loop(self, repos, database, Path(data_path))
             with run_lock(self.output_dir, loop.processes):
-                if self.look_back and self.resume and self.run_state():
-                    read_matrix(loop.folder.path)  # a broken file is said now, not afterwards
                 loop.run()
         except BaseException:
             self.forget_model()  # half trained; the next call starts from the disk
@@ -408,11 +386,6 @@ class CausalTrainer:
         use_cache = self.model.config.use_cache
         steady_environment.install()
         fitter = self._built(dataset, step)
-        if self.look_back and (fitter.is_fsdp_enabled or fitter.is_deepspeed_enabled):
-            raise UsageError(
-                "look_back measures the whole model on one device, but FSDP or DeepSpeed splits "
-                "it; leave look_back at 0 and evaluate afterwards"
-            )
         show_only_a_bar(fitter)
         for callback in (NoFinalCheckpoint(), *callbacks, *resolve_callbacks(self.callbacks)):
             fitter.add_callback(callback)
@@ -437,10 +410,6 @@ class CausalTrainer:
             ) from error
         except (ValueError, ImportError) as error:
             raise ConfigError(f"{type(self).__name__} cannot be built: {error}") from error
-
-    def held_out_loss(self, rows: Sequence[dict[str, Any]]) -> float | None:
-        """Return the mean loss (nats per token) on rows; ``None`` if no row fits."""
-        return mean_loss(self.model, self.tokenizer, rows, max_length=self.max_length)
 
     def card(self) -> dict[str, str]:
         """Describe the model for the model card."""

@@ -236,11 +236,6 @@ class ExpertIterationTrainer(SFTTrainer):
             check_command(self.server_command)
         if not self.problems:
             raise ConfigError(f"problems: name at least one source, such as {TRAINING!r}")
-        if self.look_back:
-            raise ConfigError(
-                "look_back needs a curriculum of repositories, but expert iteration works in "
-                "rounds; measure with evaluate, or with `lean-dojo bench held-out`"
-            )
 
     def preflight(self) -> None:
         """Check what training will need, including the problem files and both models."""

@@ -47,18 +47,12 @@ from lean_dojo_plugins.training.statements import (
 from lean_dojo_v2 import fields
 from lean_dojo_v2.fields import about, setting
 from lean_dojo_v2.paths import merged_data_dir
-from lean_dojo_v2.runs import figures, metrics
 
 TACTIC_TOKENS, PROOF_TOKENS = 96, 512
 """Default completion lengths: of one tactic, and of a whole proof."""
 TACTIC_PROMPT, WHOLE_PROOF_FORMATTER = "tactic-prompt", "whole-proof"
 _PLACE = ("url", "commit", "file_path", "full_name", "start", "end")
 """Columns that locate a theorem."""
-_PICTURES = {
-    "rewards.svg": figures.rewards,
-    "verified.svg": figures.verified,
-    "refusals.svg": figures.refusals,
-}
 
 
 @attrs.define(slots=False, eq=False, kw_only=True)
@@ -358,14 +352,6 @@ class GRPOTrainer(CausalTrainer):
         """Release the model and its reference; the next use loads them again."""
         super().forget_model()
         self._reference = None
-
-    def finish_step(self, step: CurriculumStep, data_path: Path) -> None:
-        """Measure forgetting, if that is asked for, and plot the rewards so far."""
-        super().finish_step(step, data_path)
-        folder = Path(self.output_dir)
-        rows = metrics.read(folder)
-        for name, draw in _PICTURES.items():
-            figures.save(draw(rows), folder / name)
 
     def evaluate(
         self,

@@ -351,9 +351,6 @@ class ProgressTrainer:
             for row in tokenised(examples, tokenizer, self.max_length):
                 yield {**row, "held_out": bool(held_out)}
 
-    def finish_step(self, step: CurriculumStep, data_path: Path) -> None:
-        """Do nothing more."""
-
     def forget_model(self) -> None:
         """Do nothing: each training loads its own."""
 

@@ -26,7 +26,7 @@ FIXED = {
     "remove_unused_columns": "the trainer depends on it",
 }
 """Settings that no causal trainer accepts in ``trainer_args``, each with the reason."""
-_NO_EVALUATION = "nothing is evaluated during training; see look_back, and evaluate() after it"
+_NO_EVALUATION = "nothing is evaluated during training; see evaluate() after it"
 _REFUSED: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "eval_strategy": (lambda value: value != "no", _NO_EVALUATION),
     "eval_on_start": (bool, _NO_EVALUATION),

@@ -85,8 +85,5 @@ class Learner(CardSubject, Protocol):
             Steps of the optimiser, those before ``checkpoint`` among them.
         """
 
-    def finish_step(self, step: CurriculumStep, data_path: Path) -> None:
-        """Do something more when a step is trained on the data there, on the main process."""
-
     def forget_model(self) -> None:
         """Release the model; the next use loads it again."""

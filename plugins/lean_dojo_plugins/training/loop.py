@@ -185,7 +185,6 @@ class Loop:
             # A pickle with local paths, not needed to load the model.
             (self.folder.staging / "training_args.bin").unlink(missing_ok=True)
             self.reporter.draw()
-            self.trainer.finish_step(step, self.data_path)
             write_model_card(self.folder.staging, self.trainer, [*state.finished, *finished])
             self.folder.publish(state, finished)
             self.progress.say_of(step.index, f"saved to {self.folder.path}")

@@ -17,6 +17,12 @@ from lean_dojo_v2.runs import figures, metrics
 from lean_dojo_v2.runs.so_far import at_work
 
 PICTURE_FILE = "loss.svg"
+_PICTURES = {
+    PICTURE_FILE: figures.loss,
+    "rewards.svg": figures.rewards,
+    "verified.svg": figures.verified,
+    "refusals.svg": figures.refusals,
+}
 
 
 @contextmanager
@@ -126,8 +132,10 @@ class Reporter:
             self._writer.flush()
 
     def draw(self) -> None:
-        """Plot the loss over the steps, one colour per repository."""
-        figures.save(figures.loss(metrics.read(self.folder)), self.folder / PICTURE_FILE)
+        """Plot the loss over the steps, one colour per repository, and what a reward logged."""
+        rows = metrics.read(self.folder)
+        for name, draw in _PICTURES.items():
+            figures.save(draw(rows), self.folder / name)
 
     def close(self) -> None:
         """Close the TensorBoard file."""

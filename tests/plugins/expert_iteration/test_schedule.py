@@ -87,7 +87,6 @@ def test_short_proofs_and_every_pair_once(tmp_path):
         ({"problems": []}, "at least one source"),
         ({"human_share": 1.5}, "human_share must be a number from 0 to 1"),
         ({"start_from": "first"}, "start_from must be 'base' or 'last'"),
-        ({"look_back": 5}, "works in rounds"),
         ({"expansions": 0}, "expansions must be a whole number of at least 1"),
     ],
 )
