@@ -9,7 +9,7 @@ from lean_dojo_core import CommandSpec, hookimpl
 
 @hookimpl
 def lean_dojo_commands() -> Iterator[CommandSpec]:
-    """Offer ``serve``, ``mcp``, ``report`` and ``push``."""
+    """Offer ``serve``, ``mcp`` and ``report``."""
     yield CommandSpec(
         name="serve",
         target="lean_dojo_plugins.services.serve.command:serve",
@@ -24,9 +24,4 @@ def lean_dojo_commands() -> Iterator[CommandSpec]:
         name="report",
         target="lean_dojo_plugins.services.report.command:report",
         summary="Write one HTML page about a run's output folder, or to compare runs.",
-    )
-    yield CommandSpec(
-        name="push",
-        target="lean_dojo_plugins.services.push:push",
-        summary="Put a trained model on the hub, with its card and report.",
     )

@@ -17,7 +17,6 @@ Run = Callable[..., Any]
 OF_ITS_OWN = {
     "--data-path": "where `train` exports to, or what `evaluate` measures on",
     "--dataset": "the same",
-    "--dry-run": "a training that is checked, or a model that would be sent",
     "--file": "a Lean file to prove, or a file of a corpus for `retrieve`",
     "--formatter": "`prove` asks which one the model was trained with; the others swap it",
     "--jobs": "one a core, or as many as `prove` is told",

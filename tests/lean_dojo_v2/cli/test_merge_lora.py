@@ -1,83 +1,19 @@
-"""`lean-dojo push` without a hub, and `lean-dojo merge-lora` with a real adapter."""
+"""`lean-dojo merge-lora` with a real adapter."""
 
 from __future__ import annotations
 
 import json
 
-import huggingface_hub
 import pytest
 
 from lean_dojo_core.errors import UsageError
 
 
-@pytest.fixture
-def model(workplace):
-    folder = workplace / "outputs"
-    (folder / "checkpoint-1").mkdir(parents=True)
-    for name in ("config.json", "model.safetensors", "tokenizer.json", "optimizer.pt"):
-        (folder / name).write_text("{}")
-    (folder / "metrics.jsonl").write_text('{"step": 1, "loss": 2.5, "time": 1}\n')
-    return folder
-
-
-def test_a_dry_run_lists_and_sends_nothing(lean_dojo, model):
-    ran = lean_dojo("push", "outputs", "ada/prover", "--dry-run")
-    assert ran.code == 0, ran.err
-    names = [line.split()[0] for line in ran.out.splitlines()[1:7]]
-    assert names == [
-        "README.md", "config.json", "metrics.jsonl", "model.safetensors", "report.html",
-        "tokenizer.json",
-    ]  # fmt: skip
-    assert "# outputs" in ran.out
-    assert "Nothing was sent. 6 files would go to ada/prover." in ran.err
-    assert not (model / "report.html").exists()
-
-
-def test_what_is_sent(lean_dojo, model, monkeypatch):
-    sent = {}
-
-    class Hub:
-        def create_repo(self, repo_id, **options):
-            sent.update(options)
-            return f"https://example.org/{repo_id}"
-
-        def create_commit(self, repo_id, operations, commit_message):
-            sent["files"] = {one.path_in_repo: one.path_or_fileobj for one in operations}
-            sent["message"] = commit_message
-
-    monkeypatch.setattr(huggingface_hub, "HfApi", Hub)
-    ran = lean_dojo("push", "outputs", "ada/prover", "--private", "--json")
-    assert ran.code == 0, ran.err
-    assert ran.json["url"] == "https://example.org/ada/prover"
-    assert sent["private"] is True
-    assert sent["files"].keys() == ran.json["files"].keys()
-    assert "optimizer.pt" not in sent["files"]
-
-
-def test_a_hub_out_of_reach_is_one_message(lean_dojo, model, monkeypatch):
-    class Hub:
-        def create_repo(self, repo_id, **options):
-            raise ConnectionError("no route to host")
-
-    monkeypatch.setattr(huggingface_hub, "HfApi", Hub)
-    ran = lean_dojo("push", "outputs", "ada/prover")
-    assert ran.code == 1
-    assert "the hub refused ada/prover: no route to host" in ran.err
-    assert ran.err.count("Error: ") == 1
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["push", "outputs", "prover"], "write owner/name"),
-        (["push", "outputs/checkpoint-1", "ada/prover"], "holds no model"),
-        (["merge-lora", "outputs"], "is not a LoRA adapter"),
-    ],
-)
-def test_mistakes(lean_dojo, model, arguments, said):
-    ran = lean_dojo(*arguments)
+def test_a_folder_that_is_no_adapter(lean_dojo, workplace):
+    (workplace / "outputs").mkdir()
+    ran = lean_dojo("merge-lora", "outputs")
     assert (ran.code, ran.err.count("Error: ")) == (2, 1)
-    assert said in ran.err
+    assert "is not a LoRA adapter" in ran.err
 
 
 def test_a_merged_adapter_says_what_the_adapter_says(lean_dojo, workplace):
