@@ -120,7 +120,7 @@ def texts(count: int) -> list[str]:
 
 def bench_index(folder: Path, count: int = 384) -> None:
     model = encoder(folder)
-    store = TokenStore.build(texts(count), ByteTokenizer(), 512, folder)
+    store = TokenStore.build(texts(count), ByteTokenizer(), 512)
 
     @torch.inference_mode()
     def plain(size: int = 32) -> None:
@@ -248,7 +248,6 @@ def export(folder: Path) -> RetrievalDataModule:
         folder / "export" / "random",
         folder / "export" / "corpus.jsonl",
         max_seq_len=512,
-        cache_dir=folder,
     )
     data.setup()
     return data

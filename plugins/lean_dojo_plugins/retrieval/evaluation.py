@@ -22,7 +22,6 @@ from lean_dojo_plugins.retrieval.model.topk import UsableAt, top_k
 from lean_dojo_plugins.retrieval.report import EvaluationReport, Row
 from lean_dojo_plugins.retrieval.search.bm25 import BM25
 from lean_dojo_plugins.retrieval.search.index import PremiseIndex
-from lean_dojo_v2 import paths
 
 log = logging.getLogger(__name__)
 
@@ -60,7 +59,7 @@ def score(
     if not len(examples):
         return tally.scores()
     tokenizer = load_tokenizer(model.tokenizer_name)
-    queries = TokenStore.build(examples.states, tokenizer, model.max_seq_len, paths.cache_dir())
+    queries = TokenStore.build(examples.states, tokenizer, model.max_seq_len)
     vectors = embed_all(model, queries, description="Encoding states")
     usable = UsableAt(corpus.visibility, examples.files, examples.befores)
     _, found = top_k(vectors, index.embeddings, max(k, 10), usable)
@@ -95,7 +94,8 @@ class Evaluator:
         """
         rows = [row for folder in dataset_folders(path) for row in self._dataset(folder)]
         name = self.model.model_name if self.checkpoint is None else str(self.checkpoint)
-        report = EvaluationReport.of(name, self.split, tuple(rows))
+        learned = self.model.split_strategies
+        report = EvaluationReport.of(name, self.split, tuple(rows), learned)
         for row in rows:
             metrics = ", ".join(f"{key} {value:.4g}" for key, value in row.scores.values.items())
             log.info("%s %s %s: %s", row.dataset, row.split, row.method, metrics)
@@ -111,27 +111,19 @@ class Evaluator:
                 log.warning("%s is missing: %s is not evaluated", file, split)
                 continue
             examples = RetrievalExamples.read(file, corpus, self.formatter)
-            seen = self.model.seen.overlap(examples) if self.model.seen.repositories else None
             common = Row(
                 dataset=folder.name,
                 version=version_of(folder, corpus),
                 split=split,
                 method="dense",
                 theorems=examples.num_theorems,
-                theorems_seen=None if seen is None else seen[0],
                 tactics=len(examples),
-                states_seen=None if seen is None else seen[1],
                 premises=len(corpus),
                 scores=score(self.model, corpus, index, examples, self.num_retrieved),
             )
             yield common
-            yield attrs.evolve(
-                common,
-                method="bm25",
-                theorems_seen=None,
-                states_seen=None,
-                scores=baseline.evaluate(examples, max(self.num_retrieved, 10)),
-            )
+            scores = baseline.evaluate(examples, max(self.num_retrieved, 10))
+            yield attrs.evolve(common, method="bm25", scores=scores)
 
 
 def version_of(folder: Path, corpus: Corpus) -> str:

@@ -17,8 +17,8 @@ ANCHORS = (
     "random 12.8 / 34.7 / 0.29, novel_premises 9.8 / 32.1 / 0.24."
 )
 _HEADER = (
-    "dataset", "version", "split", "method", "theorems", "seen", "tactics", "states seen",
-    "premises", *(f"R@{k}" for k in RECALLS), "MRR",
+    "dataset", "version", "split", "method", "theorems", "tactics", "premises",
+    *(f"R@{k}" for k in RECALLS), "MRR",
 )  # fmt: skip
 
 
@@ -32,10 +32,7 @@ class Row:
         split: ``random`` or ``novel_premises``.
         method: ``dense`` or ``bm25``.
         theorems: Theorems of the split that was measured.
-        theorems_seen: Of these, how many the checkpoint was trained on; ``None`` for BM25 and for
-            a model without a record.
         tactics: Tactics with positives, over which the metrics are means.
-        states_seen: Of their states, how many the checkpoint was trained on.
         premises: Premises of the corpus.
         scores: The metrics.
     """
@@ -45,17 +42,13 @@ class Row:
     split: str
     method: str
     theorems: int
-    theorems_seen: int | None
     tactics: int
-    states_seen: int | None
     premises: int
     scores: Scores
 
     def cells(self) -> tuple[str, ...]:
         """Return the printed cells."""
-        unknown = "?" if self.method == "dense" else "-"
-        seen, states = (unknown if n is None else n for n in (self.theorems_seen, self.states_seen))
-        counts = (self.theorems, seen, self.tactics, states, self.premises)
+        counts = (self.theorems, self.tactics, self.premises)
         measured = (
             f"{value:.{digits}f} ± {self.scores.margins[name]:.{digits}f}" if self.tactics else "-"
             for name, value in self.scores.values.items()
@@ -77,12 +70,16 @@ class EvaluationReport(Evaluation):
 
     Attributes:
         rows: The lines.
+        learned: Split strategies that the model was trained on.
     """
 
     rows: tuple[Row, ...]
+    learned: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, model: str, split: str, rows: tuple[Row, ...]) -> EvaluationReport:
+    def of(
+        cls, model: str, split: str, rows: tuple[Row, ...], learned: tuple[str, ...] = ()
+    ) -> EvaluationReport:
         """Sum rows up; the metrics are the retriever's, as ``"merged/random/R@10"``."""
         dense = [row for row in rows if row.method == "dense"]
         metrics = {
@@ -91,7 +88,9 @@ class EvaluationReport(Evaluation):
             for name, value in row.scores.values.items()
         }
         examples = sum(row.tactics for row in dense)
-        return cls(metrics=metrics, examples=examples, split=split, model=model, rows=rows)
+        return cls(
+            metrics=metrics, examples=examples, split=split, model=model, rows=rows, learned=learned
+        )
 
     @property
     def checkpoint(self) -> str:
@@ -129,10 +128,10 @@ class EvaluationReport(Evaluation):
         for row in self.rows:
             if row.method != "dense":
                 continue
-            if row.theorems_seen:
+            if others := ", ".join(one for one in self.learned if one != row.split):
                 notes.append(
-                    f"{row.dataset}/{row.split}: {row.theorems_seen} of {row.theorems} "
-                    f"{self.split} theorems were trained on; these numbers flatter the model."
+                    f"{row.dataset}/{row.split}: the model was trained on the splits of {others}, "
+                    "so perhaps on some of these theorems; these numbers may flatter it."
                 )
             baseline = by_method.get((row.dataset, row.split, "bm25"))
             found = row.scores.values["R@10"]

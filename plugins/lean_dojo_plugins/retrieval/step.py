@@ -108,7 +108,7 @@ def train_step(step: RetrievalStep, database: Database) -> Path:
     data = _data(step)
     data.setup()
     if finished is None:
-        source = _fit(step, _model(step, data), data)
+        source = _fit(step, _model(step), data)
         consolidation = _consolidate(step, data, source)
         if step.processes.is_main_process:
             finished = checkpoints.write_finished(step.folder, source, consolidation)
@@ -136,11 +136,11 @@ def _data(step: RetrievalStep) -> RetrievalDataModule:
     return RetrievalDataModule(**settings, formatter=step.formatter, keep=keep)
 
 
-def _model(step: RetrievalStep, data: RetrievalDataModule) -> PremiseRetriever:
+def _model(step: RetrievalStep) -> PremiseRetriever:
     model = checkpoints.load_start(step.config, step.run.checkpoint())
     model.ewc_lambda = step.config.get_lambda_value()
-    names = tuple(f"{repo.url}@{repo.commit}" for repo in step.new)
-    model.seen = model.seen.plus(data.train_examples, names)
+    strategies = (*model.split_strategies, step.config.split_strategy)
+    model.split_strategies = tuple(dict.fromkeys(strategies))
     return model
 
 

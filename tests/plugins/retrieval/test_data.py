@@ -1,6 +1,5 @@
 """RetrievalExamples, negatives, batches, loaders."""
 
-import attrs
 import numpy as np
 import pytest
 import torch
@@ -57,12 +56,6 @@ def test_states_lose_their_marks_and_finished_states_are_no_queries(chain):
     marked = tactic(use("A.p0", "A.lean", 1), state="⊢ <a>x</a>")
     examples = RetrievalExamples.build([theorem(done, marked)], chain, PremisePairs())
     assert list(examples.states) == ["⊢ x"]
-
-
-def test_a_theorem_traced_again_has_the_same_key(chain):
-    again = attrs.evolve(theorem(), commit="another", url="elsewhere", start=(9, 1))
-    examples = RetrievalExamples.build([theorem(), again, theorem(name="u")], chain, PremisePairs())
-    assert examples.keys[0] == examples.keys[1] != examples.keys[2]
 
 
 def test_a_formatter_without_the_columns_is_named(chain):

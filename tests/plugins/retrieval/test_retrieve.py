@@ -130,12 +130,12 @@ def test_bm25_finds_shared_words_among_what_is_usable(corpus, exported):
 
 def test_every_text_is_embedded_once_in_its_place(model, tmp_path):
     texts = ["x" * size for size in (3, 50, 1, 200, 7, 7)]
-    store = TokenStore.build(texts, ByteTokenizer(), 64, tmp_path)
+    store = TokenStore.build(texts, ByteTokenizer(), 64)
     together = embed_all(model, store)
     for number in range(len(texts)):
         alone = embed_all(model, store, numbers=np.array([number]))
         assert torch.allclose(together[number], alone[0], atol=1e-2)  # bfloat16 where it is fast
-    assert embed_all(model, TokenStore.in_memory([], ByteTokenizer(), 9)).shape[0] == 0
+    assert embed_all(model, TokenStore.build([], ByteTokenizer(), 9)).shape[0] == 0
 
 
 def test_batches_bound_their_tokens():

@@ -1,6 +1,4 @@
-"""Tokens: ids as ByT5's, stores cached by content, mapped and padded."""
-
-import pickle
+"""Tokens: ids as ByT5's, and padded."""
 
 import numpy as np
 import pytest
@@ -8,7 +6,7 @@ from tokenizers import Tokenizer as RawTokenizer, models, pre_tokenizers, proces
 from transformers import ByT5Tokenizer, PreTrainedTokenizerFast
 
 from lean_dojo_plugins.retrieval.data.tokenizer import ByteTokenizer, HubTokenizer, load_tokenizer
-from lean_dojo_plugins.retrieval.data.tokens import KEPT_CACHES, TokenStore
+from lean_dojo_plugins.retrieval.data.tokens import TokenStore
 from lean_dojo_v2.errors import TrainingError
 
 TEXTS = [
@@ -71,7 +69,6 @@ def test_any_other_tokenizer_from_a_folder(wordpiece):
     (ids,) = tokenizer.encode(["theorem a b : x"], 4)
     assert len(ids) == 4
     assert ids[-1] == 1
-    assert tokenizer.fingerprint != ByteTokenizer.fingerprint
 
 
 def test_a_tokenizer_that_is_nowhere_is_a_clear_error(tmp_path):
@@ -79,43 +76,20 @@ def test_a_tokenizer_that_is_nowhere_is_a_clear_error(tmp_path):
         load_tokenizer(str(tmp_path / "missing"))
 
 
-def test_a_store_gives_the_tokens_back_and_is_made_once(tmp_path):
-    store = TokenStore.build(TEXTS, ByteTokenizer(), 64, tmp_path)
+def test_a_store_gives_the_tokens_back():
+    store = TokenStore.build(TEXTS, ByteTokenizer(), 64)
     expected = ByteTokenizer().encode(TEXTS, 64)
-    assert [store[i].tolist() for i in range(len(store))] == [row.tolist() for row in expected]
+    assert [store.pad([i], 64)[0].tolist() for i in range(len(store))] == [
+        row.tolist() for row in expected
+    ]
     assert store.lengths.tolist() == [len(row) for row in expected]
-    made = store.path.stat().st_mtime_ns
-    assert TokenStore.build(TEXTS, ByteTokenizer(), 64, tmp_path).path.stat().st_mtime_ns == made
-    other = TokenStore.build(TEXTS, ByteTokenizer(), 65, tmp_path)
-    assert other.path != store.path
 
 
-def test_contents_that_join_to_the_same_bytes_differ(tmp_path):
-    one = TokenStore.build(["ab", "c"], ByteTokenizer(), 9, tmp_path)
-    two = TokenStore.build(["a", "bc"], ByteTokenizer(), 9, tmp_path)
-    assert one.path != two.path
-
-
-def test_a_store_pickles_as_its_file(tmp_path):
-    store = TokenStore.build(["x" * 1000] * 1000, ByteTokenizer(), 2000, tmp_path)
-    raw = pickle.dumps(store)
-    assert len(raw) < 500
-    assert pickle.loads(raw)[7].tolist() == store[7].tolist()
-    few = TokenStore.in_memory(["ab"], ByteTokenizer(), 9)
-    assert pickle.loads(pickle.dumps(few))[0].tolist() == [100, 101, 1]
-
-
-def test_padding_keeps_the_end_token(tmp_path):
-    store = TokenStore.build(["abcdef", "", "gh"], ByteTokenizer(), 99, tmp_path)
+def test_padding_keeps_the_end_token():
+    store = TokenStore.build(["abcdef", "", "gh"], ByteTokenizer(), 99)
     assert store.pad([2, 0], 99).tolist() == [
         [106, 107, 1, 0, 0, 0, 0],
         [100, 101, 102, 103, 104, 105, 1],
     ]
     assert store.pad([0, 1], 3).tolist() == [[100, 101, 1], [1, 0, 0]]
-    assert TokenStore.build([], ByteTokenizer(), 9, tmp_path).pad([], 9).shape == (0, 1)
-
-
-def test_old_caches_go(tmp_path):
-    for number in range(KEPT_CACHES + 3):
-        TokenStore.build([str(number)], ByteTokenizer(), 9, tmp_path)
-    assert len(list(tmp_path.glob("*.arrow"))) == KEPT_CACHES
+    assert TokenStore.build([], ByteTokenizer(), 9).pad([], 9).shape == (0, 1)

@@ -25,7 +25,6 @@ from lean_dojo_plugins.retrieval.data.corpus import Corpus, Numbers
 from lean_dojo_plugins.retrieval.data.examples import RetrievalExamples
 from lean_dojo_plugins.retrieval.data.tokenizer import load_tokenizer
 from lean_dojo_plugins.retrieval.data.tokens import TokenStore
-from lean_dojo_v2 import paths
 from lean_dojo_v2.errors import EmptyDatasetError
 
 log = logging.getLogger(__name__)
@@ -75,7 +74,6 @@ class RetrievalDataModule(pl.LightningDataModule):
         max_seq_len: Maximum number of tokens per text.
         num_workers: Data-loading processes; at most one per spare core.
         seed: Seed of order and negatives.
-        cache_dir: Where tokens are cached; default ``raid/cache``.
         formatter: Name of the dataset formatter.
         keep: Which theorems to train and validate on; default: all.
     """
@@ -90,7 +88,6 @@ class RetrievalDataModule(pl.LightningDataModule):
     max_seq_len: int = 1024
     num_workers: int = 4
     seed: int = 3407
-    cache_dir: Path = attrs.field(factory=paths.cache_dir)
     formatter: str = "premise-pairs"
     keep: Callable[[Theorem], bool] | None = None
     corpus: Corpus = attrs.field(init=False)
@@ -104,7 +101,7 @@ class RetrievalDataModule(pl.LightningDataModule):
         super().__init__()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out the loaded data; other processes map it from the files."""
+        """Leave out the loaded data; other processes read it themselves."""
         loaded = {field.name for field in attrs.fields(type(self)) if not field.init}
         return {name: value for name, value in vars(self).items() if name not in loaded}
 
@@ -133,7 +130,7 @@ class RetrievalDataModule(pl.LightningDataModule):
 
     def _tokens(self, texts: Iterable[str]) -> TokenStore:
         tokenizer = load_tokenizer(self.tokenizer_name)
-        return TokenStore.build(texts, tokenizer, self.max_seq_len, self.cache_dir)
+        return TokenStore.build(texts, tokenizer, self.max_seq_len)
 
     def examples(self, split: str, keep: Callable[[Theorem], bool] | None) -> RetrievalExamples:
         """Read the examples of a split: those of the theorems to keep, or all."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -10,7 +9,6 @@ from typing import Any
 
 import attrs
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from lean_dojo_core import DatasetFormatter, Theorem
@@ -42,8 +40,6 @@ class RetrievalExamples:
             accessible.
         positive_starts: ``int64[E + 1]``: where each tactic's positives start.
         positives: The positives of all tactics, premise numbers, each tactic's sorted and unique.
-        keys: One 64-bit key per theorem of the split, from its file and name, whatever
-            its commit: the same theorem traced again has the same key.
         num_theorems: Theorems of the split, including those without such a tactic.
     """
 
@@ -52,7 +48,6 @@ class RetrievalExamples:
     befores: Numbers
     positive_starts: Numbers
     positives: Numbers
-    keys: npt.NDArray[np.uint64]
     num_theorems: int
 
     @classmethod
@@ -100,8 +95,7 @@ class RetrievalExamples:
             befores=columns["before"].to_numpy(),
             positive_starts=positives.offsets.to_numpy(),
             positives=positives.values.to_numpy(),
-            keys=np.array(found.keys, dtype=np.uint64),
-            num_theorems=len(found.keys),
+            num_theorems=found.theorems,
         )
 
     def __len__(self) -> int:
@@ -116,22 +110,12 @@ class RetrievalExamples:
         counts = np.diff(self.positive_starts)
         return np.repeat(np.arange(len(self), dtype=np.int64), counts), self.positives
 
-    def state_keys(self) -> npt.NDArray[np.uint64]:
-        """Return a 64-bit key of each state's text, ``uint64[E]``."""
-        return np.array([text_key(state) for state in self.states], dtype=np.uint64)
-
-
-def text_key(*parts: str) -> int:
-    """Hash texts to 64 bits, the same on every machine and in every run."""
-    raw = "\0".join(parts).encode()
-    return int.from_bytes(hashlib.blake2b(raw, digest_size=8).digest(), "little")
-
 
 class _Found:
     """Collects the examples of theorems."""
 
     def __init__(self, corpus: Corpus) -> None:
-        self.keys: list[int] = []
+        self.theorems = 0
         self._corpus = corpus
         self._unknown_files: set[str] = set()
         self._lost = 0
@@ -140,7 +124,7 @@ class _Found:
         self, theorems: Iterable[Theorem], formatter: DatasetFormatter
     ) -> Iterator[dict[str, Any]]:
         for theorem in theorems:
-            self.keys.append(text_key(theorem.file_path, theorem.full_name))
+            self.theorems += 1
             file = self._corpus.file_number(theorem.file_path)
             if file is None:
                 self._unknown_files.add(theorem.file_path)

@@ -6,7 +6,6 @@ for texts of 50 characters and 70 times as long for texts of 500.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,14 +27,12 @@ class ByteTokenizer:
     that spells a control token (``</s>``) stays text.
 
     Attributes:
-        fingerprint: Digest that is equal for equal tokenizers.
         vocab_size: Numbers are below this.
 
     >>> ByteTokenizer().encode(["⊢ a"], 512)[0].tolist()
     [229, 141, 165, 35, 100, 1]
     """
 
-    fingerprint = "byt5"
     vocab_size = 259
     _offset = 3
     _end = 1
@@ -74,8 +71,6 @@ class HubTokenizer:
                 "needs no files"
             ) from error
         self.vocab_size = len(self._tokenizer)
-        vocabulary = json.dumps(sorted(self._tokenizer.get_vocab().items()))
-        self.fingerprint = hashlib.blake2b(vocabulary.encode(), digest_size=16).hexdigest()
 
     def encode(self, texts: Sequence[str], max_length: int) -> list[npt.NDArray[np.int32]]:
         """Encode texts; see :meth:`ByteTokenizer.encode`."""

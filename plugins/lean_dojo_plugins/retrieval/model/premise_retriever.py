@@ -20,7 +20,6 @@ from lean_dojo_plugins.retrieval.model.embedding import embed_all
 from lean_dojo_plugins.retrieval.model.encoder import build_encoder, load_encoder
 from lean_dojo_plugins.retrieval.model.ewc import Consolidation
 from lean_dojo_plugins.retrieval.model.metrics import Tally
-from lean_dojo_plugins.retrieval.model.seen import Seen
 from lean_dojo_plugins.retrieval.model.topk import UsableAt, top_k
 from lean_dojo_v2.errors import CheckpointError
 
@@ -78,7 +77,7 @@ class PremiseRetriever(pl.LightningModule):
             self.encoder.activation_checkpointing_enable()
         self.ewc_lambda = 0.0  # weight of the EWC penalty; 0 switches it off
         self.consolidation: Consolidation | None = None
-        self.seen = Seen()
+        self.split_strategies: tuple[str, ...] = ()  # those that it was trained on
         self._embeddings: torch.Tensor | None = None
         self._tally = Tally()
 
@@ -256,18 +255,18 @@ class PremiseRetriever(pl.LightningModule):
     # --- checkpoints ---------------------------------------------------------------------------
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Add what loading needs, EWC's state and the training record."""
+        """Add what loading needs, EWC's state and the split strategies."""
         checkpoint["kind"] = KIND
         settings = dict(checkpoint.get("hyper_parameters") or self.hparams)
         settings["encoder_config"] = plain_config(self.encoder)
         checkpoint["hyper_parameters"] = settings
-        checkpoint["seen"] = self.seen.to_state()
+        checkpoint["split_strategies"] = list(self.split_strategies)
         if self.consolidation is not None:
             checkpoint["ewc"] = self.consolidation.to_state()
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         """Read it back."""
-        self.seen = Seen.from_state(checkpoint.get("seen"))
+        self.split_strategies = tuple(checkpoint.get("split_strategies", ()))
         if "ewc" in checkpoint:
             self.consolidation = Consolidation.from_state(checkpoint["ewc"], self)
 

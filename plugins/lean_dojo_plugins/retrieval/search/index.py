@@ -16,7 +16,6 @@ from lean_dojo_plugins.retrieval.data.tokenizer import load_tokenizer
 from lean_dojo_plugins.retrieval.data.tokens import TokenStore
 from lean_dojo_plugins.retrieval.model.embedding import embed_all
 from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever
-from lean_dojo_v2 import paths
 from lean_dojo_v2.errors import CheckpointError
 
 log = logging.getLogger(__name__)
@@ -38,7 +37,7 @@ class PremiseIndex:
     def build(cls, model: PremiseRetriever, corpus: Corpus) -> PremiseIndex:
         """Encode a corpus, longest premises first, with a progress bar."""
         tokenizer = load_tokenizer(model.tokenizer_name)
-        store = TokenStore.build(corpus.texts, tokenizer, model.max_seq_len, paths.cache_dir())
+        store = TokenStore.build(corpus.texts, tokenizer, model.max_seq_len)
         model.eval()
         embeddings = embed_all(model, store, description="Indexing premises")
         return cls(embeddings, fingerprint(model, corpus))

@@ -175,7 +175,7 @@ class Retriever:
     def _embed(self, states: Sequence[str]) -> torch.Tensor:
         tokenizer = load_tokenizer(self.model.tokenizer_name)
         texts = [remove_marks(state) for state in states]
-        return embed_all(self.model, TokenStore.in_memory(texts, tokenizer, self.model.max_seq_len))
+        return embed_all(self.model, TokenStore.build(texts, tokenizer, self.model.max_seq_len))
 
     def _file(self, path: str) -> int:
         number = self.corpus.file_number(path)
