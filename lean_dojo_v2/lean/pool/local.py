@@ -54,8 +54,7 @@ class PoolConfig:
         engine: ``"auto"``, ``"native"`` or ``"embedded"``.
         timeout: Seconds that one call to an engine may take.
         memory_limit_mb: Resident megabytes at which an engine is killed, even during a request.
-            The embedded engine has about 1,000 after a first proof with ``Init``, 1,150 with
-            ``Lean``.
+            The embedded engine has about 800 after a first proof with ``Init``, 950 with ``Lean``.
         recycle_memory_mb: Resident megabytes at which an engine is replaced between two requests.
         warm_headers: Number of headers that an engine is assumed to keep loaded.
     """

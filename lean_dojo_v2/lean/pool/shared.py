@@ -1,6 +1,6 @@
 """Engines shared within a process: a pool for each repository.
 
-A Lean engine takes about a gigabyte, so the rewards of a run use the same ones::
+A Lean engine takes most of a gigabyte, so the rewards of a run use the same ones::
 
     engines = shared_engines()
     future = engines.submit(project, judge, goal, tactic, header=None)

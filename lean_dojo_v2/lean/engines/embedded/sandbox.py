@@ -60,6 +60,7 @@ def sandboxed_argv(
         node_program(),
         f"--stack-size={NODE_STACK_KB}",
         "--wasm-lazy-validation",  # most of the module never runs; its digest is known
+        "--max-semi-space-size=4",  # megabytes: JavaScript does little here
         "--no-warnings",
         # Emscripten lets C, and so Lean (`@[extern]`), run JavaScript from strings.
         "--disallow-code-generation-from-strings",

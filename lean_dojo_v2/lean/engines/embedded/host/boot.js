@@ -58,12 +58,13 @@ function fix(rt, path) {
 
 /** The glue takes its settings from a global (patch_glue.py), since a CommonJS module cannot be handed any. */
 function instantiate(folder) {
-  const program = withMarks(fs.readFileSync(path.join(folder, 'lean.wasm')));
+  let program = withMarks(fs.readFileSync(path.join(folder, 'lean.wasm')));
   return new Promise((resolve, reject) => {
     const module = {
       instantiateWasm(imports, done) {
         const start = async () => {
           const compiled = await WebAssembly.compile(program);
+          program = null; // the module has its own copy, of 137 MB
           keepOnlyImported(compiled, imports.env);
           done(await WebAssembly.instantiate(compiled, imports), compiled);
         };
