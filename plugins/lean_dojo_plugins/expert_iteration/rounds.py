@@ -75,7 +75,6 @@ class SelfTrainer(Learner, Protocol):
     attempts: int
     skip_after: int
     problems_per_round: int | None
-    negatives: bool
     keep_trees: bool
     engines: int
     whole_proof: bool
@@ -256,7 +255,7 @@ class Rounds:
             return
         found = FoundProof.of(problem, number, result)
         self.proofs.append(found)
-        if self.trainer.negatives and result.tree is not None:
+        if result.tree is not None:
             self.negatives.append(negatives(problem.full_name, number, result.tree))
         theorem = problem.theorem
         if theorem is None or theorem.identity not in self._unproved or self.database is None:

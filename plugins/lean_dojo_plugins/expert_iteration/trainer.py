@@ -167,11 +167,6 @@ class ExpertIterationTrainer(SFTTrainer):
         "Maximum number of problems per round; those tried least go first, then unproved ones.",
         fields.positive_int_or_none,
     )
-    negatives: bool = setting(
-        True,
-        "Keep the tactics that failed at the states of a proof (negatives.jsonl).",
-        shapes_result=False,
-    )
     keep_trees: bool = setting(
         False, "Keep the search trees of first attempts, in rounds/N/trees.", shapes_result=False
     )

@@ -29,7 +29,7 @@ from lean_dojo_core.errors import ConfigError, UsageError
 from lean_dojo_plugins.causal_lm.model.loading import is_adapter
 from lean_dojo_plugins.progress.dataset import ProgressDataset, tokenised
 from lean_dojo_plugins.progress.estimator import ProgressModel
-from lean_dojo_plugins.progress.metrics import Array, draw_predictions, flat, measures
+from lean_dojo_plugins.progress.metrics import Array, flat, measures
 from lean_dojo_plugins.training import steady_environment
 from lean_dojo_plugins.training.arguments import FIXED, check_trainer_args, under_new_names
 from lean_dojo_plugins.training.batches import GroupingTrainer
@@ -388,8 +388,6 @@ class ProgressTrainer:
             self._say("held-out proofs: " + ", ".join(f"{k} {v:.3f}" for k, v in numbers.items()))
             trainer.log(numbers)
             tokenizer.save_pretrained(str(target))
-            predicted, actual = flat(output.predictions), flat(output.label_ids)
-            draw_predictions(predicted, actual, Path(self.output_dir) / "predictions.svg")
         return int(trainer.state.global_step)
 
     def _measures(self, output: EvalPrediction | PredictionOutput) -> dict[str, float]:

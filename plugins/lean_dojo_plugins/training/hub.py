@@ -25,7 +25,7 @@ _PATIENCE = 15.0
 
 def looks_like_path(name: str) -> bool:
     """Whether a model's name can only be a local path (a hub id is ``owner/name``)."""
-    return name.startswith((".", "/", "~", "\\")) or name.count("/") > 1 or name.endswith(".gguf")
+    return name.startswith((".", "/", "~", "\\")) or name.count("/") > 1
 
 
 def resolve_model(name: str | Path) -> str:
@@ -55,7 +55,7 @@ def require_model(name: str | Path) -> None:
     """
     source = resolve_model(name)
     if Path(source).is_dir():
-        files = ("config.json", "adapter_config.json", "*.gguf")
+        files = ("config.json", "adapter_config.json")
         if not any(next(Path(source).glob(file), None) for file in files):
             raise UsageError(f"model_name: the folder {name} holds no model (no config.json)")
     elif not Path(source).exists() and (reason := _not_on_hub(source)):
@@ -117,14 +117,14 @@ def fetch(load: Any, source: str, *, what: str, **options: Any) -> Any:
         ) from error
 
 
-def fetch_tokenizer(source: str, **options: Any) -> PreTrainedTokenizerBase:
+def fetch_tokenizer(source: str) -> PreTrainedTokenizerBase:
     """Load a tokenizer that can pad, with its end token if it has no padding token.
 
     Raises:
         TrainingError: If it is not there or cannot be read, or has neither token.
     """
     tokenizer: PreTrainedTokenizerBase = fetch(
-        AutoTokenizer.from_pretrained, source, what="tokenizer", **options
+        AutoTokenizer.from_pretrained, source, what="tokenizer"
     )
     if tokenizer.pad_token is None:
         if tokenizer.eos_token is None:
@@ -139,7 +139,7 @@ def fetch_tokenizer(source: str, **options: Any) -> PreTrainedTokenizerBase:
 def has_tokenizer(name: str | Path) -> bool:
     """Whether a model may have a tokenizer, by the files of a local folder."""
     folder = Path(resolve_model(name))
-    files = ("tokenizer*", "vocab.*", "spiece.model", "*.gguf")
+    files = ("tokenizer*", "vocab.*", "spiece.model")
     return not folder.is_dir() or any(next(folder.glob(file), None) for file in files)
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from pathlib import Path
-from xml.etree import ElementTree as ET
 
 import attrs
 import numpy as np
@@ -14,7 +12,6 @@ import torch
 
 from lean_dojo_core import registry
 from lean_dojo_core.errors import UsageError
-from lean_dojo_plugins.progress.dataset import ProgressDataset
 from lean_dojo_plugins.progress.estimator import ProgressModel
 from lean_dojo_plugins.progress.formatter import ProgressText
 from lean_dojo_plugins.progress.trainer import ProgressTrainer
@@ -103,22 +100,9 @@ def test_training_learns_and_keeps_the_lowest_mse(trained, capsys):
     assert final["mse"] < by_epoch[0]
     assert final["mae"] < 1
     assert set(final.metrics) == {"mse", "mae", "within_one"}
-    for name in (
-        "model.safetensors", "tokenizer.json", "predictions.svg", "loss.svg", "README.md",
-    ):  # fmt: skip
+    for name in ("model.safetensors", "tokenizer.json", "loss.svg", "README.md"):
         assert (Path(trained.output_dir) / name).stat().st_size
     assert list((Path(trained.output_dir) / "runs").iterdir())
-
-
-def test_the_picture_has_a_point_for_every_held_out_row(trained):
-    picture = ET.parse(Path(trained.output_dir) / "predictions.svg")
-    svg = "{http://www.w3.org/2000/svg}"
-    [points] = picture.iterfind(f".//{svg}g[@id='PathCollection_1']")
-    found = Counter(round(float(use.get("x")), 1) for use in points.iter(f"{svg}use"))
-    _, held_out = ProgressDataset(trained.data_path).split(trained.eval_ratio, trained.seed)
-    rows_by_steps = Counter(e.steps_remaining for e in held_out)
-    # Left to right: the more steps a row has left, the further right its point is.
-    assert [found[x] for x in sorted(found)] == [rows_by_steps[s] for s in sorted(rows_by_steps)]
 
 
 def test_a_finished_run_is_not_repeated_and_the_hint_is_printed(trained, capsys):

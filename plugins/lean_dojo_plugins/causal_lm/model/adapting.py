@@ -52,20 +52,18 @@ def adapt(base: PreTrainedModel, lora: LoraConfig) -> PreTrainedModel:
     return cast("PreTrainedModel", wrapped)
 
 
-def check_adapter(folder: str, gguf: str | None, lora: LoraConfig) -> None:
+def check_adapter(folder: str, lora: LoraConfig) -> None:
     """Check whether an adapter fits a model, using a model without weights.
 
     Args:
         folder: Folder or hub id of the model.
-        gguf: The GGUF file in that folder, if the model is one.
         lora: The adapter's configuration.
 
     Raises:
         ConfigError: See :func:`adapt`.
         TrainingError: If the model's configuration cannot be read.
     """
-    options = {"gguf_file": gguf} if gguf else {}
-    config = fetch(AutoConfig.from_pretrained, folder, what="model", **options)
+    config = fetch(AutoConfig.from_pretrained, folder, what="model")
     with init_empty_weights(include_buffers=True), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # training itself gives them
         empty = AutoModelForCausalLM.from_config(config, dtype=torch.float32)  # type: ignore[no-untyped-call]

@@ -10,7 +10,6 @@ base under a LoRA adapter is held in bfloat16 there.
 from __future__ import annotations
 
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -49,10 +48,7 @@ def load_tokenizer(name: str | Path) -> PreTrainedTokenizerBase:
         TrainingError: If the hub does not give it, it can neither pad nor end, or its chat template
             renders no question and answer.
     """
-    source = resolve_model(name)
-    folder, gguf = _gguf(source)
-    options = {"gguf_file": gguf} if gguf else {}
-    tokenizer = fetch_tokenizer(folder, **options)
+    tokenizer = fetch_tokenizer(resolve_model(name))
     mend_template(tokenizer)
     return tokenizer
 
@@ -65,8 +61,8 @@ def load_model(
 ) -> PreTrainedModel:
     """Load a model for training, ready to learn (see the module's text for precisions).
 
-    ``name`` may be a folder, a hub id, a GGUF file or a folder with one, or a folder with a LoRA
-    adapter: the adapter is merged into its base, unless ``lora`` is given, when it trains on.
+    ``name`` may be a folder, a hub id, or a folder with a LoRA adapter: the adapter is merged into
+    its base, unless ``lora`` is given, when it trains on.
     With ``lora`` an adapter of that kind trains, and nothing else.
 
     Raises:
@@ -103,7 +99,7 @@ def check_lora(name: str | Path, lora: LoraConfig) -> None:
     if not is_adapter(source):  # of one that trains on, load_model compares the settings
         from lean_dojo_plugins.causal_lm.model.adapting import check_adapter
 
-        check_adapter(*_gguf(source), lora)
+        check_adapter(source, lora)
 
 
 def match_vocabulary(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
@@ -155,9 +151,8 @@ def load_outline(name: str | Path) -> PreTrainedModel:
         CheckpointError: If an adapter's base no longer exists.
     """
     source = resolve_model(name)
-    folder, gguf = _gguf(base_of_adapter(source) if is_adapter(source) else source)
-    options = {"gguf_file": gguf} if gguf else {}
-    config = fetch(AutoConfig.from_pretrained, folder, what="model", **options)
+    folder = base_of_adapter(source) if is_adapter(source) else source
+    config = fetch(AutoConfig.from_pretrained, folder, what="model")
     with torch.device("meta"):
         model = AutoModelForCausalLM.from_config(config)  # type: ignore[no-untyped-call]
     with suppress(OSError):  # not every model has its own
@@ -180,23 +175,13 @@ def _load_merged(source: str, dtype: torch.dtype) -> PreTrainedModel:
 
 
 def load_base(source: str, *, dtype: torch.dtype) -> PreTrainedModel:
-    """Load the bare model of a folder, hub id or GGUF file in one type of weights.
+    """Load the bare model of a folder or hub id in one type of weights.
 
     Raises:
         TrainingError: If it is not there or cannot be read.
     """
-    folder, gguf = _gguf(source)
-    load = partial(fetch, AutoModelForCausalLM.from_pretrained, folder, what="model", dtype=dtype)
-    if gguf is None:
-        return load()  # type: ignore[no-any-return]
-    quantised = load(gguf_file=gguf)
-    # transformers refuses to save a model loaded from GGUF; a fresh model of the same
-    # configuration with the same weights can be saved.
-    config = AutoConfig.from_pretrained(folder, gguf_file=gguf)
-    model = AutoModelForCausalLM.from_config(config, dtype=dtype)  # type: ignore[no-untyped-call]
-    model.load_state_dict(quantised.state_dict())
-    model.generation_config = quantised.generation_config
-    return model  # type: ignore[no-any-return]
+    load = AutoModelForCausalLM.from_pretrained
+    return fetch(load, source, what="model", dtype=dtype)  # type: ignore[no-any-return]
 
 
 def describe_parameters(model: Any) -> str:
@@ -208,18 +193,6 @@ def describe_parameters(model: Any) -> str:
     total = sum(parameter.numel() for parameter in model.parameters())
     trained = sum(p.numel() for p in model.parameters() if p.requires_grad)
     return f"trainable parameters: {trained:,} of {total:,} ({100 * trained / max(total, 1):.2f} %)"
-
-
-def _gguf(source: str) -> tuple[str, str | None]:
-    """Split a GGUF file, or a folder that holds nothing but one, into folder and file name."""
-    path = Path(source)
-    if path.suffix == ".gguf" and path.is_file():
-        return str(path.parent), path.name
-    if path.is_dir() and not (path / "config.json").exists():
-        files = sorted(path.glob("*.gguf"))
-        if len(files) == 1:
-            return source, files[0].name
-    return source, None
 
 
 def base_of_adapter(folder: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import re
 from pathlib import Path
@@ -25,13 +24,11 @@ class Picture:
 
     Attributes:
         alt: Its description.
-        svg: The picture itself, as markup; empty if it has an address.
-        address: The picture itself, as a ``data:`` address.
+        svg: The picture itself, as markup.
     """
 
     alt: str
-    svg: str = ""
-    address: str = ""
+    svg: str
 
 
 SHORT = 10
@@ -64,7 +61,7 @@ class RunReport:
         trainer: The trainer's class.
         settings: Its settings, as text.
         steps: One row per finished repository: address, commit, rows, optimiser steps.
-        curves: Plots of loss, rewards, recall, predictions.
+        curves: Plots of loss, rewards, recall.
         verified: The verified rate over the steps; ``None`` if Lean was not used.
         verified_trend: Its trend.
         refusals: Refusals by reason over the steps; ``None`` if there were none.
@@ -173,10 +170,7 @@ def _run(root: Path, folder: Path) -> RunReport:
             if v not in (None, {}, [])
         },
         steps=state.get("finished", []),
-        curves=[
-            *(p for what, f in drawn.items() if (p := _picture(f, f"{what} of {name}"))),
-            *_left_picture(folder, name),
-        ],
+        curves=[p for what, f in drawn.items() if (p := _picture(f, f"{what} of {name}"))],
         verified=_picture(figures.verified(rows), f"verified rate of {name} over the steps"),
         verified_trend=_trend([row["lean/verified"] for row in rows if "lean/verified" in row]),
         refusals=_picture(figures.refusals(rows), f"refusals of {name} by reason over the steps"),
@@ -201,12 +195,3 @@ def _trend(values: list[float]) -> Trend | None:
 
 def _picture(figure: Figure | None, alt: str) -> Picture | None:
     return None if figure is None else Picture(alt, figures.inline_svg(figure))
-
-
-def _left_picture(folder: Path, name: str) -> list[Picture]:
-    """Return a plot file written by a trainer, if there is one."""
-    file = folder / "predictions.svg"
-    if not file.is_file():
-        return []
-    data = base64.b64encode(file.read_bytes()).decode()
-    return [Picture(f"predictions of {name}", address=f"data:image/svg+xml;base64,{data}")]

@@ -14,7 +14,6 @@ from lean_dojo_v2.benchmarks.attempts import Attempt, AttemptFolder
 from lean_dojo_v2.prover.search.tree import NodeStatus, SearchTree
 from lean_dojo_v2.runs.forgetting import Forgetting
 
-PICTURE = '<svg xmlns="http://www.w3.org/2000/svg" width="90" height="90"><rect width="90" height="90"/></svg>'
 URLS = ("https://example.org/lean/<one>", "https://example.org/lean/two")
 
 
@@ -93,7 +92,6 @@ def progress(folder: Path) -> None:
         {"step": 2, "repository": "p", "time": 901, "eval_loss": 2.25},
     ]
     (folder / "metrics.jsonl").write_text(lines(*rows))
-    (folder / "predictions.svg").write_text(PICTURE)
 
 
 def merged(folder: Path) -> None:

@@ -76,7 +76,7 @@ def test_the_page_has_a_part_for_everything_that_the_run_left(drawn):
     assert page.pictures == {
         "curves": [
             "training loss of sft", "training loss of grpo", "reward of grpo",
-            "training loss of progress", "predictions of progress",
+            "training loss of progress",
         ],
         "verified": ["verified rate of grpo over the steps"],
         "refusals": ["refusals of grpo by reason over the steps"],
