@@ -128,8 +128,7 @@ def statement_from(
     """Read one theorem of a public set, and whether it has a proof there.
 
     Args:
-        item: A line's object, see :class:`JsonlBenchmark`. A name that is no theorem of the text
-            (``uuid``) is ignored.
+        item: A line's object, see :class:`JsonlBenchmark`.
         project: Folder of a built Lean project that has what the header imports.
         columns: See :class:`JsonlBenchmark`.
 

@@ -32,7 +32,11 @@ from lean_dojo_plugins.training.learner import CurriculumStep
 from lean_dojo_plugins.training.lock import run_lock
 from lean_dojo_plugins.training.loop import Loop
 from lean_dojo_plugins.training.run_folder import RunFolder
-from lean_dojo_plugins.training.statements import StatementSource, statements_of
+from lean_dojo_plugins.training.statements import (
+    StatementSource,
+    TrainsOnStatements,
+    statements_of,
+)
 from lean_dojo_v2 import fields
 from lean_dojo_v2.benchmarks.jsonl import JsonlBenchmark
 from lean_dojo_v2.benchmarks.runner import local_server
@@ -56,7 +60,7 @@ def _texts(value: str | Sequence[str]) -> tuple[str, ...]:
 
 
 @attrs.define(slots=False, eq=False, kw_only=True)
-class ExpertIterationTrainer(SFTTrainer):
+class ExpertIterationTrainer(TrainsOnStatements, SFTTrainer):
     """Trains a model on its own proofs, which it finds without seeing human ones.
 
     A round searches for proofs of the problems with the previous round's model, has Lean verify
@@ -240,17 +244,11 @@ class ExpertIterationTrainer(SFTTrainer):
                     JsonlBenchmark(Path(source)).problems()
         except UsageError as error:
             raise UsageError(f"problems: {error}") from error
+        if self.statements is not None:
+            _ = self.statement_set  # raises if it cannot be read
         if self.search_model is not None:
             require_model(self.search_model)
         super().preflight()
-
-    @property
-    def own_data(self) -> str | None:
-        """The source of the statements, if any is set."""
-        return None if self.statements is None else self._source_of_statements().source
-
-    def _source_of_statements(self) -> StatementSource:
-        return cast("StatementSource", self.statements)  # the converter made it
 
     def train(
         self,
@@ -314,8 +312,8 @@ class ExpertIterationTrainer(SFTTrainer):
     ) -> Rounds:
         """Collect the problems; raise ``UsageError`` without a database or statements."""
         if self.statements is not None:
-            found = self._source_of_statements().read()
             self.preflight()
+            found = self.statement_set
             own = data_path / "statements"
             return Rounds(self, (), None, own, ProblemSet(found.problems, (), found))
         if repos is None or database is None:

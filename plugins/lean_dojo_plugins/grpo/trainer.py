@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
 from pathlib import Path
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import attrs
 from accelerate import PartialState
@@ -42,6 +42,7 @@ from lean_dojo_plugins.training.statements import (
     STATEMENT_COLUMNS,
     Statements,
     StatementSource,
+    TrainsOnStatements,
     statements_of,
 )
 from lean_dojo_v2 import fields
@@ -56,7 +57,7 @@ _PLACE = ("url", "commit", "file_path", "full_name", "start", "end")
 
 
 @attrs.define(slots=False, eq=False, kw_only=True)
-class GRPOTrainer(CausalTrainer):
+class GRPOTrainer(TrainsOnStatements, CausalTrainer):
     """Refines a tactic generator with rewards (GRPO, Shao et al. 2024, arXiv:2402.03300).
 
     For each repository in turn, exports the merged data of all so far, samples groups of tactics at
@@ -194,12 +195,13 @@ class GRPOTrainer(CausalTrainer):
                 "proof, such as proof-verified"
             )
         plan_groups(self.batch_size, 1, self.trainer_args)
-        if self.row_length is not None and self.row_length < 1:
+        if self.max_length and self.row_length is not None and self.row_length < 1:
+            told = f" in each of {self.turns} turns, and an error 256" if self.turns > 1 else ""
             raise ConfigError(
                 f"max_length is {self.max_length}, and a completion may take "
                 f"{self.completion_length} of it (trainer_args.max_completion_length)"
-                f"{', in each of its turns' if self.turns > 1 else ''}: no room is "
-                "left for a prompt; raise max_length"
+                f"{told}: no room is left for a prompt; raise max_length well above "
+                f"{self.max_length - self.row_length}"
             )
 
     def train(
@@ -214,7 +216,7 @@ class GRPOTrainer(CausalTrainer):
         """
         data_path = data_path or merged_data_dir()
         if self.statements is not None:
-            self._set = self._source_of_statements().read()
+            self._set = self.statement_set
             # The other processes wait while one has Lean elaborate the statements.
             on_cpu = self.chosen_device.name == "cpu"
             if PartialState(cpu=on_cpu, timeout=PATIENCE).is_main_process:
@@ -240,6 +242,7 @@ class GRPOTrainer(CausalTrainer):
                 )
             columns = ("prompt", "problem", "proved")
         if self.statements is not None:
+            _ = self.statement_set  # raises if it cannot be read
             columns = STATEMENT_COLUMNS
         _check_rewards(self._rewards, columns, self.formatter)
         super().preflight()
@@ -256,14 +259,6 @@ class GRPOTrainer(CausalTrainer):
         return self.statements is not None or bool(
             getattr(super().make_formatter(), "whole_proof", False)
         )
-
-    @property
-    def own_data(self) -> str | None:
-        """The source of the statements, if any is set."""
-        return None if self.statements is None else self._source_of_statements().source
-
-    def _source_of_statements(self) -> StatementSource:
-        return cast("StatementSource", self.statements)  # the converter made it
 
     def make_formatter(self) -> DatasetFormatter:
         """Load the dataset formatter; for statements, one of whole proofs."""

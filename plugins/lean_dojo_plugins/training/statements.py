@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import attrs
 import orjson
@@ -59,15 +60,15 @@ class StatementSource:
         source: A ``.jsonl`` file, ``hub:OWNER/NAME[:SPLIT]``, or the name of a benchmark.
         project: Folder of a built Lean project that has the statements' imports.
         columns: Other names of the columns ``statement``, ``name``, ``header`` and ``split``.
-        held_out: Sets whose statements are never trained on, whatever they are called there; each
-            by its source alone, or as a mapping with ``source`` and ``columns``.
+        held_out: Sets whose statements are never trained on, whatever they are called there: one or
+            several, each by its source alone, or as a mapping with ``source`` and ``columns``.
         check: Have Lean elaborate each statement before anything is trained, once.
     """
 
     source: str = attrs.field(converter=str)
     project: Path | None = attrs.field(default=None, converter=attrs.converters.optional(Path))
     columns: Mapping[str, str] = attrs.field(factory=dict, converter=columns_of)
-    held_out: tuple[StatementSource, ...] = attrs.field(default=(), converter=_sources)
+    held_out: Any = attrs.field(default=(), converter=_sources)
     check: bool = True
 
     def benchmark(self) -> Any:
@@ -121,6 +122,22 @@ def statements_of(
     if "source" not in value:
         raise ConfigError("statements.source: name a file, a data set or a benchmark")
     return StatementSource(**value)
+
+
+class TrainsOnStatements:
+    """A trainer with the setting ``statements``, which :func:`statements_of` converts."""
+
+    statements: StatementSource | str | None
+
+    @property
+    def own_data(self) -> str | None:
+        """The source of the statements, if any is set."""
+        return None if self.statements is None else cast("StatementSource", self.statements).source
+
+    @cached_property
+    def statement_set(self) -> Statements:
+        """The statements, read once; raises as :meth:`StatementSource.read`."""
+        return cast("StatementSource", self.statements).read()
 
 
 def _rows(benchmark: Any) -> Iterable[Statement | UsageError]:

@@ -148,6 +148,11 @@ def test_settings(file):
     assert trainer.writes_whole_proofs
     assert trainer.completion_length == PROOF_TOKENS
     assert GRPOTrainer("owner/model", "constant").settings()["statements"] is None
+    long = (
+        "in each of 2 turns, and an error 256: no room is left.* raise max_length well above 1280"
+    )
+    with pytest.raises(ConfigError, match=long):
+        GRPOTrainer("owner/model", "proof-verified", statements=file, turns=2)
     with pytest.raises(ConfigError, match="choose one"):
         GRPOTrainer("owner/model", statements=file, episodes=True)
     with pytest.raises(UsageError, match="or statements"):
@@ -211,6 +216,19 @@ def test_turns_need_a_reward_that_says_what_is_wrong(file):
     for options in ({"statements": file}, {}):
         with pytest.raises(ConfigError, match="turns above 1 need statements, and a reward that"):
             GRPOTrainer("owner/model", "constant", turns=2, **options)
+
+
+def test_a_dry_run_reads_the_set_and_what_is_held_out(file, tiny_model, capsys):
+    command = ["train", "grpo", "--set", f"model_name={tiny_model}", "--reward", "proof-verified",
+               "--dry-run", "--set", f"statements.source={file}"]  # fmt: skip
+    assert main([*command, "--set", f"statements.held_out={file}"]) == 1
+    assert "nothing to train on: left out: 1 (33.3 %) of held-out splits" in capsys.readouterr().err
+    held = f'statements.held_out=["sample", {{"source": "{file}"}}]'
+    assert main([*command, "--set", held]) == 1
+    assert "stating the same as a held-out one, such as a" in capsys.readouterr().err
+    file.unlink()
+    assert main(command) == 2
+    assert "set.jsonl: there is no such file" in capsys.readouterr().err
 
 
 def test_it_trains_on_a_file_alone(file, tiny_model, tmp_path, capsys):
