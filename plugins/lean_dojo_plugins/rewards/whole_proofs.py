@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,9 @@ from lean_dojo_v2.lean.text.source import SourceTheorem, read_source
 from lean_dojo_v2.lean.verify.outcomes import ProofOutcome, TacticOutcome, Verdict
 from lean_dojo_v2.lean.verify.proofs import check_proof
 from lean_dojo_v2.prover.completions import proof_of
+
+_POSITION = re.compile(r"^(\d+):\d+(?:-\d+:\d+)?: error: |<input>:(\d+):\d+: ")
+"""Where an error stands: in the file, or in the proof that was parsed alone."""
 
 
 @attrs.frozen
@@ -133,9 +137,28 @@ def _judgement(source: SourceTheorem, proof: str, outcome: ProofOutcome) -> Tact
         return TacticOutcome(Verdict.SOLVED, progress=1.0)
     if outcome.refusal is not None:
         return TacticOutcome(Verdict.REFUSED, detail=outcome.detail, refusal=outcome.refusal)
+    lines = proof.strip("\n").split("\n")
     if outcome.error_line is None:
-        return TacticOutcome(Verdict.UNPARSED, detail=outcome.detail)
-    lines = proof.strip("\n").count("\n") + 1
+        return TacticOutcome(Verdict.UNPARSED, detail=_located(outcome.detail, lines, 2))
     first = source.before.count("\n") + source.head.count("\n") + 2  # that of the proof
-    held = min(max(outcome.error_line - first, 0), lines)
-    return TacticOutcome(Verdict.FAILED, detail=outcome.detail, progress=held / lines)
+    detail = _located(outcome.detail, lines, first)
+    held = min(max(outcome.error_line - first, 0), len(lines))
+    return TacticOutcome(Verdict.FAILED, detail=detail, progress=held / len(lines))
+
+
+def _located(detail: str, lines: Sequence[str], first: int) -> str:
+    """Return an error that quotes its line of the proof, since the file's positions are not known.
+
+    Args:
+        detail: The error, with its position in the text that Lean read.
+        lines: The proof's lines.
+        first: The number there of the first of them.
+    """
+    place = _POSITION.search(detail)
+    if place is None:
+        return detail
+    index = int(place[1] or place[2]) - first
+    where = "" if index < 0 else "at its end: "
+    if 0 <= index < len(lines):
+        where = f"at `{lines[index].strip()}`: "
+    return f"{detail[: place.start()]}{where}{detail[place.end() :]}"

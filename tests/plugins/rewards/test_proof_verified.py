@@ -65,9 +65,15 @@ def test_what_is_wrong_is_said_for_another_turn(reward):
     given = {"problem": [STATEMENT] * 3, "full_name": ["both"] * 3}
     holds, wrong, cheats = reward.feedback(["exact ⟨hp, hq⟩", "exact ⟨hp, hp⟩", "sorry"], **given)
     assert holds is None
-    assert wrong.startswith("Lean does not accept this proof:\n")
+    assert wrong.startswith("Lean does not accept this proof:\nat `exact ⟨hp, hp⟩`: ")
     assert "Type mismatch" in wrong or "type mismatch" in wrong
     assert "sorry" in cheats
+    given["header"] = ["open Nat\n\n"] * 3
+    texts = ["constructor\n· exact hp\n· exact )", "constructor\n· exact (hp", "skip"]
+    unread, unfinished, left = reward.feedback(texts, **given)
+    assert "not a block of tactics: at `· exact )`: " in unread
+    assert "not a block of tactics: at its end: unexpected end of input" in unfinished
+    assert "proof:\nunsolved goals\n" in left
     given["header"] = ["import Nowhere\n\n"] * 3
     assert reward.feedback(["rfl"] * 3, **given) == [None] * 3
 
