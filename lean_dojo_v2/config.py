@@ -9,19 +9,15 @@ import io
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import attrs
 from ruamel.yaml import YAML
 from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
 
 from lean_dojo_core.errors import ConfigError, LeanDojoError, PluginLoadError, UsageError
-from lean_dojo_core.settings import settings_of
-from lean_dojo_v2.described import inner_class
-from lean_dojo_v2.structuring import WrongValue, structure, suggestion
+from lean_dojo_v2.structuring import KeyPath, structure
 from lean_dojo_v2.yaml_text import YamlTextError, key_of, parse_yaml
-
-KeyPath: TypeAlias = tuple[str | int, ...]
 
 _KEY = r"""(?:"[^"]+"|'[^']+'|[^.="']+)"""
 _EXAMPLES = {"--set": "lr=1e-5", "--prover-set": "max_length=512"}
@@ -46,6 +42,11 @@ class Settings:
             path = path[:-1]
         return self.places.get(path, "")
 
+    def placed(self, path: KeyPath, message: str) -> str:
+        """Return a message with the place of a key path, if it is known, before it."""
+        place = self.place(path)
+        return f"{place}: {message}" if place else message
+
     def update(self, other: Settings) -> None:
         """Override values by another's, key by key; mappings are merged, lists replaced."""
         _merge(self.values, other.values)
@@ -60,7 +61,7 @@ class Settings:
         values = self.values.pop(key, None) or {}
         places = {path[1:]: place for path, place in self.places.items() if path[:1] == (key,)}
         if not isinstance(values, dict):
-            raise ConfigError(f"{self.place((key,))}: {key} should be a mapping of keys to values")
+            raise ConfigError(self.placed((key,), f"{key} should be a mapping of keys to values"))
         return Settings(values, places)
 
 
@@ -77,7 +78,20 @@ def read_settings(path: Path) -> Settings:
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise ConfigError(f"{path}: cannot be read: {reason}") from error
-    return _parse(text, str(path))
+    try:
+        values, node = parse_yaml(text)
+    except YamlTextError as error:
+        where = f", {error.place}" if error.place else ""
+        raise ConfigError(f"{path}{where}: not valid YAML: {error}") from error
+    if node is None:
+        return Settings()
+    if not isinstance(node, MappingNode):
+        raise ConfigError(f"{path}: should be a mapping of keys to values, such as 'lr: 1e-5'")
+    for key, (written, _) in zip(values, node.value, strict=False):
+        if not isinstance(key, str):
+            line = written.start_mark.line + 1
+            raise ConfigError(f"{path}, line {line}: {key!r:.80} is not the name of a setting")
+    return Settings(values, dict(_places(node, (), str(path))))
 
 
 def parse_assignment(text: str, option: str = "--set") -> Settings:
@@ -100,17 +114,13 @@ def parse_assignment(text: str, option: str = "--set") -> Settings:
             f"{option} {text}: write it as key=value, for example {option} {_EXAMPLES[option]}; "
             "quote a key that holds dots"
         )
-    place = f"{option} {match['path'].strip()}"
     try:
         parsed = parse_yaml(match["value"])[0]
     except YamlTextError as error:
-        value = match["value"]
-        raise ConfigError(
-            f"{place}: {value!r:.200} is not a YAML value; quote it ({error})"
-        ) from error
+        raise ConfigError(f"{option} {text:.200}: quote the value ({error})") from error
     for part in reversed(path):
         parsed = {part: parsed}
-    return Settings(parsed, {tuple(path[:depth]): place for depth in range(1, len(path) + 1)})
+    return Settings(parsed, {tuple(path[:depth]): option for depth in range(1, len(path) + 1)})
 
 
 def write_yaml(values: Mapping[str, Any]) -> str:
@@ -130,11 +140,11 @@ def write_yaml(values: Mapping[str, Any]) -> str:
 def resolve(
     settings: Settings, target: Any, *, owner: str, how: str = "in the file or with --set"
 ) -> dict[str, Any]:
-    """Turn values into the types of an object's settings.
+    """Turn values into the types of a class's settings.
 
     Args:
         settings: The user's values.
-        target: The object's class.
+        target: The class.
         owner: Their owner, for messages: ``"trainer 'sft'"``.
         how: How a missing setting is given, for messages.
 
@@ -144,26 +154,9 @@ def resolve(
     Raises:
         ConfigError: Naming every unknown, missing and ill-typed key with its place.
     """
-    by_name = {setting.name: setting for setting in settings_of(target)}
-    problems: list[str] = []
-    found: dict[str, Any] = {}
-    for name, value in settings.values.items():
-        if name not in by_name:
-            hint = _hint(str(name), target)
-            problems.append(_placed(settings, (name,), f"{owner} has no setting {name!r}{hint}"))
-            continue
-        try:
-            found[name] = structure(value, by_name[name].annotation)
-        except WrongValue as error:
-            path = (name, *error.path)
-            problems.append(_placed(settings, path, f"{dotted(path)}: {error}"))
-    missing = [
-        name for name, part in by_name.items() if part.required and name not in settings.values
-    ]
-    if missing:
-        problems.append(f"{owner} needs {', '.join(missing)}: set it {how} {missing[0]}=…")
+    found, problems = structure(settings.values, target, owner=owner, how=how)
     if problems:
-        raise ConfigError("\n".join(problems))
+        raise ConfigError("\n".join(settings.placed(path, text) for path, text in problems))
     return found
 
 
@@ -182,25 +175,12 @@ def construct(target: Any, settings: Settings, *, owner: str) -> Any:
     except (TypeError, ValueError) as error:
         places = sorted({settings.place((name,)) for name in arguments} - {""})
         where = f" (from {'; '.join(places)})" if places else ""
-        # attrs' validators add the field itself, and more, to their message.
-        validated = len(error.args) > 1 and isinstance(error.args[1], attrs.Attribute)
-        said = error.args[0] if validated else error
+        said = error.args[0] if error.args else error  # attrs' validators add the field, and more
         raise ConfigError(f"{owner} refuses its settings: {said}{where}") from error
     except (Exception, SystemExit) as error:  # plugin code: anything may come out of it
         raise PluginLoadError(
             f"{owner} cannot be made: it raised {type(error).__name__}: {error}"
         ) from error
-
-
-def _placed(settings: Settings, path: KeyPath, message: str) -> str:
-    """Prefix a message with the place of its key."""
-    place, key = settings.place(path), dotted(path)
-    if not place:
-        return message
-    if place.endswith(f" {key}"):
-        option = place.removesuffix(key)
-        return f"{option}{message}" if message.startswith(key) else f"{place}: {message}"
-    return f"{place}: {message}"
 
 
 def _with_place(error: LeanDojoError, settings: Settings) -> LeanDojoError:
@@ -210,35 +190,7 @@ def _with_place(error: LeanDojoError, settings: Settings) -> LeanDojoError:
     path = tuple(key[0].split(".")) if key else ()
     if type(error) not in {ConfigError, UsageError} or path not in settings.places:
         return error
-    return type(error)(_placed(settings, path, text))
-
-
-def _hint(name: str, target: Any) -> str:
-    """Suggest settings with similar names, including nested ones."""
-    parts = settings_of(target)
-    own = [part.name for part in parts]
-    # Settings that a trainer does not pass on, each with the reason or the setting to use.
-    fixed = getattr(target, "fixed_args", {})
-    if name in fixed:
-        instead = fixed[name].rpartition(" ")[2]
-        return f". Did you mean {instead!r}?" if instead in own else f": {fixed[name]}"
-    nested = [
-        f"{part.name}.{one.name}"
-        for part in parts
-        for one in settings_of(inner_class(target, part))
-        if one.name not in fixed
-    ]
-    return f".{suggestion(name, own, nested)}"
-
-
-def dotted(path: KeyPath) -> str:
-    """Write a key path as ``a.b[0]``.
-
-    >>> dotted(("run", "repositories", 0))
-    'run.repositories[0]'
-    """
-    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
-    return text.removeprefix(".")
+    return type(error)(settings.placed(path, text))
 
 
 def _merge(into: dict[str, Any], other: Mapping[str, Any]) -> None:
@@ -250,30 +202,12 @@ def _merge(into: dict[str, Any], other: Mapping[str, Any]) -> None:
             into[key] = value
 
 
-def _parse(text: str, source: str) -> Settings:
-    try:
-        values, node = parse_yaml(text)
-    except YamlTextError as error:
-        where = f", {error.place}" if error.place else ""
-        raise ConfigError(f"{source}{where}: not valid YAML: {error}") from error
-    if node is None:
-        return Settings()
-    if not isinstance(node, MappingNode):
-        raise ConfigError(f"{source}: should be a mapping of keys to values, such as 'lr: 1e-5'")
-    for key, (written, _) in zip(values, node.value, strict=False):
-        if not isinstance(key, str):
-            line = written.start_mark.line + 1
-            raise ConfigError(f"{source}, line {line}: {key!r:.80} is not the name of a setting")
-    return Settings(values, dict(_places(node, (), source)))
-
-
 def _places(node: Node, path: KeyPath, source: str) -> Iterator[tuple[KeyPath, str]]:
-    parts: list[tuple[str | int, Node, Node]]
+    parts: list[tuple[str | int, Node, Node]] = []
     if isinstance(node, SequenceNode):
         parts = [(index, item, item) for index, item in enumerate(node.value)]
-    else:
-        pairs = node.value if isinstance(node, MappingNode) else ()
-        parts = [(key_of(key), key, value) for key, value in pairs]
+    if isinstance(node, MappingNode):
+        parts = [(key_of(key), key, value) for key, value in node.value]
     for name, begin, value in parts:
         yield (*path, name), f"{source}, line {begin.start_mark.line + 1}"
         yield from _places(value, (*path, name), source)

@@ -1,73 +1,93 @@
-"""Strict conversion of plain values (YAML, JSON) to annotated types: ``"3"`` is not an integer.
+"""Plain values (YAML, JSON) as the typed settings of a class, strictly: ``"3"`` is not an integer.
 
-Errors say what is wrong and at which key.
+pydantic checks the values and writes the JSON Schema. A setting that is an attrs class or a
+dataclass, such as ``peft.LoraConfig``, is written as a mapping of its own settings.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import difflib
+import enum
+import functools
+import inspect
 import re
+import reprlib
 import types
 import typing
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import attrs
 
-from lean_dojo_core.settings import settings_of, type_text
+from lean_dojo_core.errors import LeanDojoError
+from lean_dojo_core.settings import Setting, settings_of
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+    from pydantic_core import ErrorDetails
+
+KeyPath: TypeAlias = tuple[str | int, ...]
+
+_LISTS = {list, tuple, set, frozenset, Sequence}
+_MAPPINGS = {dict, Mapping}
 
 
-class WrongValue(ValueError):  # noqa: N818 - describes a wrong value, not a failure
-    """A value does not fit its type.
+def structure(
+    values: Mapping[str, Any], target: type, *, owner: str, how: str
+) -> tuple[dict[str, Any], list[tuple[KeyPath, str]]]:
+    """Turn values into the types of a class's settings.
 
     Args:
-        message: The expected and the given value.
-        path: Keys and indices from the outer value to the wrong one.
+        values: The value of each setting that is given.
+        target: The class.
+        owner: Who has the settings, for messages: ``"trainer 'sft'"``.
+        how: How a missing setting is given, for messages: ``"with --set"``.
+
+    Returns:
+        The constructor's arguments; and for each unknown, missing or ill-typed setting the keys
+        and indices that lead to it, and a message.
     """
+    from pydantic import TypeAdapter, ValidationError
 
-    def __init__(self, message: str, path: tuple[str | int, ...] = ()) -> None:
-        self.path = path
-        super().__init__(message)
+    try:
+        return TypeAdapter(_mapping(target)).validate_python(values), []
+    except ValidationError as error:
+        found = _errors(error, values)
+        return {}, [(path, _message(path, found[path], target, owner, how)) for path in found]
 
 
-def structure(value: Any, annotation: Any) -> Any:
-    """Turn a plain value into an annotated type.
+def json_schema(target: type) -> dict[str, Any]:
+    """Return the JSON Schema (2020-12) of a mapping of a class's settings."""
+    from pydantic import TypeAdapter
+    from pydantic.json_schema import GenerateJsonSchema
 
-    >>> structure({"a": 1}, dict[str, float])
-    {'a': 1.0}
-    >>> structure("3", int)
-    Traceback (most recent call last):
-    lean_dojo_v2.structuring.WrongValue: expected int, got '3' (str)
+    class Schema(GenerateJsonSchema):
+        def handle_invalid_for_json_schema(self, *_: object) -> dict[str, Any]:
+            return {}  # a value that can only be given in Python
 
-    Raises:
-        WrongValue: If it does not fit.
+    return TypeAdapter(_mapping(target)).json_schema(schema_generator=Schema)
+
+
+def with_inner(settings: Iterable[Setting], before: str = "") -> Iterator[tuple[str, Setting]]:
+    """Yield settings with their keys; after one that is an attrs class, those inside it."""
+    for one in settings:
+        yield f"{before}{one.name}", one
+        if before.count(".") < 3:  # a class may be inside itself
+            inner = settings_of(class_in(one.annotation, attrs.has))
+            yield from with_inner(inner, f"{before}{one.name}.")
+
+
+def class_in(annotation: Any, wanted: Callable[[type], bool]) -> type | None:
+    """Return the class of a type, such as ``LoraConfig | None``, if exactly one is wanted.
+
+    >>> class_in(Setting | None, attrs.has).__name__
+    'Setting'
     """
-    kind, arguments = typing.get_origin(annotation) or annotation, typing.get_args(annotation)
-    if kind is Any or kind is object:
-        return value
-    if kind is typing.Annotated:
-        return structure(value, arguments[0])
-    if kind in {typing.Union, types.UnionType}:
-        return _union(value, annotation)
-    if kind is typing.Literal:
-        return _literal(value, annotation)
-    if kind in {str, int, float, bool}:
-        return _primitive(value, kind)
-    if kind is Path:
-        return _path(value)
-    if kind is Callable:
-        return _instance(value, annotation)
-    if _is_record(kind):
-        return _record(value, kind)
-    if _subclass(kind, Mapping):
-        return _mapping(value, annotation, *(arguments or (Any, Any)))
-    if _subclass(kind, Collection):
-        return _collection(value, annotation, kind, arguments)
-    raise WrongValue(
-        f"a value of type {type_text(annotation)} cannot be written in a file; set it from Python"
-    )
+    members = typing.get_args(annotation) if _is_union(annotation) else (annotation,)
+    found = [one for one in members if isinstance(one, type) and wanted(one)]
+    return found[0] if len(found) == 1 else None
 
 
 def suggestion(name: str, known: Iterable[str], nested: Iterable[str] = ()) -> str:
@@ -107,136 +127,149 @@ def _likeness(name: str, option: str) -> float:
     """Compare two names, from 0 to 1: by letters, by words, and as an abbreviation."""
     one, other = name.lower(), option.lower()
     words, others = re.split(r"[\W_]+", one), re.split(r"[\W_]+", other)
-    if (
-        one == other
-        or "".join(word[:1] for word in words) == other
-        or (len(words) == 1 and one == "".join(word[:1] for word in others))
-    ):
+    if other == "".join(word[:1] for word in words) or one == "".join(word[:1] for word in others):
         return 1.0
     within = set(words) <= set(others) or set(words) >= set(others)
     return max(0.75 if within else 0.0, difflib.SequenceMatcher(None, one, other).ratio())
 
 
-def _mapping(value: Any, annotation: Any, key: Any, item: Any) -> dict[Any, Any]:
-    if not isinstance(value, Mapping):
-        raise WrongValue(f"expected a mapping ({type_text(annotation)}), got {_shown(value)}")
-    return {structure(one, key): _within(one, value[one], item) for one in value}
+def _mapping(target: type, outer: tuple[type, ...] = ()) -> Any:
+    """Return the type of a mapping of a class's settings; ``outer`` are the classes it is in."""
+    from pydantic import BeforeValidator, ConfigDict, Field, WrapValidator
+    from typing_extensions import TypedDict
+
+    fields: dict[str, Any] = {}
+    plain: Any
+    text = _plain(str, ())  # a single one is a list of one
+    make: Any = TypedDict  # with a name and fields that are known only here
+    for one in settings_of(target):
+        if library := _library_class(target, one):  # for the schema: the trainer checks these
+            plain = Annotated[_mapping(library), WrapValidator(lambda value, _: value)]
+        else:
+            plain = _plain(one.annotation, (*outer, target))
+        if typing.get_origin(plain) in _LISTS and typing.get_args(plain)[0] in (Any, text):
+            plain = Annotated[plain, BeforeValidator(lambda v: [v] if isinstance(v, str) else v)]
+        default = isinstance(one.default, bool | int | float | str)
+        extra = {"default": one.default} if default else None
+        about = Field(description=one.help or None, json_schema_extra=extra)
+        need: Any = typing.Required if one.required else typing.NotRequired
+        fields[one.name] = need[Annotated[plain, about]]
+    found = make(target.__name__, fields)
+    found.__doc__ = (inspect.getdoc(target) or "").partition("\n")[0]
+    found.__pydantic_config__ = ConfigDict(extra="forbid")
+    return found
 
 
-def _collection(value: Any, annotation: Any, kind: type, arguments: tuple[Any, ...]) -> Any:
-    """Build a list, a tuple or a set; a single text counts as a list of one text."""
-    item = arguments[0] if arguments else Any
-    if isinstance(value, str) and item in (str, Any):
-        value = [value]
-    fixed = kind is tuple and len(arguments) > 0 and arguments[-1] is not ...
-    if not isinstance(value, list | tuple) or (fixed and len(value) != len(arguments)):
-        raise WrongValue(f"expected a list ({type_text(annotation)}), got {_shown(value)}")
-    items = [
-        _within(index, one, arguments[index] if fixed else item) for index, one in enumerate(value)
-    ]
-    return kind(items) if kind in {tuple, set, frozenset} else items
+def _library_class(target: type, part: Setting) -> type | None:
+    """Return the library's configuration whose fields ``trainer_args`` takes."""
+    return getattr(target, "config_class", None) if part.name == "trainer_args" else None
 
 
-def _within(key: Any, value: Any, annotation: Any) -> Any:
-    """Convert a part of a value; errors in it get its key."""
-    try:
-        return structure(value, annotation)
-    except WrongValue as error:
-        raise WrongValue(str(error), (key, *error.path)) from error
-
-
-def _subclass(kind: Any, of: type) -> bool:
-    return isinstance(kind, type) and issubclass(kind, of)
-
-
-def _is_record(annotation: Any) -> bool:
-    return attrs.has(annotation) or (
-        isinstance(annotation, type) and dataclasses.is_dataclass(annotation)
-    )
-
-
-def _primitive(value: Any, kind: type) -> Any:
-    if type(value) is kind:
-        return value
-    if kind is float and type(value) is int:
-        return float(value)
-    raise WrongValue(f"expected {kind.__name__}, got {_shown(value)}")
-
-
-def _path(value: Any) -> Path:
-    if isinstance(value, str | Path) and str(value):
-        return Path(value)
-    raise WrongValue(f"expected a path, got {_shown(value)}")
-
-
-def _instance(value: Any, kind: Any) -> Any:
-    if callable(value):
-        return value
-    raise WrongValue(
-        f"expected a {type_text(kind)}, which can only be given in Python; got {_shown(value)}"
-    )
-
-
-def _literal(value: Any, kind: Any) -> Any:
-    options = typing.get_args(kind)
-    for option in options:
-        if value == option and type(value) is type(option):
-            return option
-    raise WrongValue(f"expected {type_text(kind)}, got {_shown(value)}")
-
-
-def _union(value: Any, kind: Any) -> Any:
-    members = typing.get_args(kind)
-    if value is None and type(None) in members:
+def _inner_class(target: Any, key: str | int) -> type | None:
+    """Return the class whose settings are the keys of a setting's mapping; ``None`` if unknown."""
+    part = next((one for one in settings_of(target) if one.name == key), None)
+    if part is None:
         return None
-    members = tuple(member for member in members if member is not type(None))
-    if isinstance(value, Mapping):
-        # The one member that takes a mapping has the best error message.
-        records = [
-            one
-            for one in members
-            if _is_record(one) or _subclass(typing.get_origin(one) or one, Mapping)
-        ]
-        if len(records) == 1:
-            return structure(value, records[0])
-    # An exact match first: `3` is an int before it is a float.
-    for member in sorted(members, key=lambda member: type(value) is not member):
-        try:
-            return structure(value, member)
-        except WrongValue:
-            continue
-    raise WrongValue(f"expected {type_text(kind)}, got {_shown(value)}")
+    return _library_class(target, part) or class_in(part.annotation, _is_record)
 
 
-def _record(value: Any, kind: Any) -> Any:
-    """Build an attrs class or a dataclass (such as ``peft.LoraConfig``) from a mapping."""
-    if isinstance(value, kind):
-        return value
-    if not isinstance(value, Mapping):
-        raise WrongValue(
-            f"expected a mapping with the keys of {kind.__name__}, got {_shown(value)}"
-        )
-    known = {setting.name: setting for setting in settings_of(kind)}
-    arguments = {}
-    for key, item in value.items():
-        if key not in known:
-            hint = suggestion(str(key), known)
-            raise WrongValue(f"{kind.__name__} has no key {key!r}.{hint}", (str(key),))
-        arguments[key] = _within(key, item, known[key].annotation)
-    missing = [name for name, part in known.items() if part.required and name not in arguments]
-    if missing:
-        raise WrongValue(f"{kind.__name__} needs {', '.join(missing)}")
+def _plain(annotation: Any, outer: tuple[type, ...]) -> Any:
+    """Return a type whose values a file can hold: strict, and with mappings for records.
+
+    It is ``Any`` for types that only Python has: the constructor checks their values.
+    """
+    from pydantic import AfterValidator, Strict
+
+    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
+    if annotation in (bool, int, float, str):
+        return Annotated[annotation, Strict()]
+    if _is_record(annotation) and annotation not in outer:
+        make = AfterValidator(functools.partial(_make, annotation))
+        return Annotated[_mapping(annotation, outer), make]
+    if origin is Annotated:
+        return _plain(arguments[0], outer)
+    if origin in {typing.Literal, Callable} or isinstance(annotation, enum.EnumType):
+        return annotation
+    if annotation in (Path, types.NoneType, *_LISTS, *_MAPPINGS):
+        return annotation
+    inner = tuple(one if one is ... else _plain(one, outer) for one in arguments)
+    if _is_union(annotation):
+        return typing.Union[inner]  # noqa: UP007 - of types known only here
+    return origin[inner] if origin in _LISTS | _MAPPINGS and arguments else Any
+
+
+def _is_union(annotation: Any) -> bool:
+    return typing.get_origin(annotation) in {typing.Union, types.UnionType}
+
+
+def _is_record(kind: Any) -> bool:
+    return isinstance(kind, type) and (attrs.has(kind) or dataclasses.is_dataclass(kind))
+
+
+def _make(kind: type, arguments: dict[str, Any]) -> Any:
     try:
         return kind(**arguments)
-    except (TypeError, ValueError) as error:
-        raise WrongValue(f"{kind.__name__} refuses this: {error}") from error
+    except (LeanDojoError, TypeError, ValueError) as error:
+        raise ValueError(f"{kind.__name__} refuses this: {error}") from error
 
 
-def _shown(value: Any) -> str:
-    """Format a value for a message, shortened, with its type."""
-    if value is None:
-        return "nothing (null)"
-    text = repr(value)
-    text = text if len(text) <= 60 else f"{text[:57]}…"
-    has_parts = isinstance(value, Sequence | Mapping) and not isinstance(value, str)
-    return text if has_parts else f"{text} ({type(value).__name__})"
+def _errors(error: ValidationError, values: Any) -> dict[KeyPath, list[ErrorDetails]]:
+    """Return what is wrong at each key; in a union, the type that got furthest counts."""
+    found: dict[KeyPath, list[ErrorDetails]] = {}
+    for one in error.errors():
+        path: KeyPath = ()
+        part = values
+        for key in one["loc"]:
+            try:
+                part = part[key]
+            except (KeyError, IndexError, TypeError):  # a missing key, or a type of a union
+                continue
+            path = (*path, key)
+        if one["type"] == "missing":
+            path = (*path, one["loc"][-1])
+        found.setdefault(path, []).append(one)
+    return {
+        path: errors
+        for path, errors in found.items()
+        if not any(other[: len(path)] == path for other in found if other != path)
+    }
+
+
+def _dotted(path: KeyPath) -> str:
+    """Write a key path as ``a.b[0]``."""
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+    return text.removeprefix(".")
+
+
+def _message(
+    path: KeyPath, errors: Sequence[ErrorDetails], target: Any, owner: str, how: str
+) -> str:
+    kind, key = errors[0]["type"], str(path[-1])
+    holder = _dotted(path[:-1]) or owner
+    if kind == "missing":
+        return f"{holder} needs {key}: set it {how} {_dotted(path)}=…"
+    if kind == "extra_forbidden":
+        inner = functools.reduce(_inner_class, path[:-1], target)
+        return f"{holder} has no setting {key!r}{_hint(key, inner)}"
+    if kind == "value_error":
+        return f"{_dotted(path)}: {errors[0]['ctx']['error']}"
+    expected = " or ".join(one["msg"].removeprefix("Input should be ") for one in errors)
+    expected = expected.replace("dictionary", "mapping of keys to values")
+    value = errors[0]["input"]
+    given = "null" if value is None else f"{reprlib.repr(value)} ({type(value).__name__})"
+    return f"{_dotted(path)}: expected {expected}, got {given}"
+
+
+def _hint(name: str, target: Any) -> str:
+    """Suggest settings with similar names, including nested ones."""
+    own = [part.name for part in settings_of(target)]
+    fixed = getattr(target, "fixed_args", {})  # settings of a library, each with the reason
+    if name in fixed:
+        return f": {fixed[name]}"
+    nested = [
+        f"{part}.{one.name}"
+        for part in own
+        for one in settings_of(_inner_class(target, part))
+        if one.name not in fixed
+    ]
+    return f".{suggestion(name, own, nested)}"

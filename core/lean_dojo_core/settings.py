@@ -11,7 +11,7 @@ import re
 import sys
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import attrs
@@ -41,6 +41,18 @@ class Setting:
     def required(self) -> bool:
         """Whether it has no default."""
         return self.default is attrs.NOTHING
+
+    @property
+    def computed(self) -> bool:
+        """Whether its default depends on other settings."""
+        return isinstance(self.default, attrs.Factory)  # type: ignore[arg-type]
+
+    @property
+    def shown(self) -> str:
+        """Its type and default, for people: ``"float = 0.5"``, ``"str (required)"``."""
+        if self.required:
+            return f"{self.type_text} (required)"
+        return f"{self.type_text} = {'computed' if self.computed else repr(self.default)}"
 
 
 def settings_of(target: Any) -> tuple[Setting, ...]:
@@ -94,24 +106,9 @@ def settings_of(target: Any) -> tuple[Setting, ...]:
 
 
 def type_text(annotation: Any) -> str:
-    """Write a type in a readable form, for example ``"dict[str, float] | None"``."""
-    if isinstance(annotation, str):
-        return annotation
-    if annotation is None or annotation is type(None):
-        return "None"
-    if annotation is Ellipsis:
-        return "..."
-    origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
-    if origin in {typing.Union, types.UnionType}:
-        return " | ".join(map(type_text, arguments))
-    if origin is typing.Literal:
-        return " | ".join(map(repr, arguments))
-    if origin is typing.Annotated:
-        return type_text(arguments[0])
-    name = getattr(origin or annotation, "__name__", str(annotation))
-    if origin is Callable or not arguments:
-        return str(name)
-    return f"{name}[{', '.join(map(type_text, arguments))}]"
+    """Write a type without the names of modules, for example ``"dict[str, float] | None"``."""
+    written = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+    return re.sub(r"(?<![\w'\"])(?:[^\W\d]\w*\.)+(?=\w)", "", written)
 
 
 def _resolve(written: Any, target: type, name: str) -> tuple[Any, bool]:

@@ -183,7 +183,6 @@ class RewardFunctionSpec(PluginSpec):
     needs_lean: bool = False
 
 
-@attrs.frozen(kw_only=True)
 class CallbackSpec(PluginSpec):
     """Describes a callback: a class whose instances receive a trainer's events."""
 
@@ -213,7 +212,6 @@ class ProverSpec(PluginSpec):
     model_setting: str | None = None
 
 
-@attrs.frozen(kw_only=True)
 class BenchmarkSpec(PluginSpec):
     """Describes a benchmark: a class whose instances provide theorems to prove."""
 
@@ -223,7 +221,6 @@ class BenchmarkSpec(PluginSpec):
     is_class: ClassVar = True
 
 
-@attrs.frozen(kw_only=True)
 class CommandSpec(PluginSpec):
     """Describes a command: a click command, mounted as ``lean-dojo NAME``."""
 

@@ -16,8 +16,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import attrs
-
 from lean_dojo_core import registry
 from lean_dojo_core.settings import Setting, settings_of
 
@@ -58,7 +56,7 @@ def _code(text: str) -> str:
 def _default(setting: Setting) -> str:
     if setting.required:
         return "required"
-    if isinstance(setting.default, attrs.Factory):  # type: ignore[arg-type]
+    if setting.computed:
         return "computed"
     return _code(repr(setting.default))
 

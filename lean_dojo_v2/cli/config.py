@@ -6,11 +6,12 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import attrs
 import click
 from ruamel.yaml.error import YAMLError
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_core.hookspecs import KINDS
+from lean_dojo_core.settings import Setting, settings_of
 from lean_dojo_v2.atomic import atomic_write_text
 from lean_dojo_v2.cli.names import complete_any_name
 from lean_dojo_v2.cli.options import ANY_FILE, options
@@ -18,8 +19,18 @@ from lean_dojo_v2.cli.output import emit_json, note
 from lean_dojo_v2.cli.run import RUN_KEY, RunSection
 from lean_dojo_v2.cli.show import find_entry, kind_option
 from lean_dojo_v2.config import write_yaml
-from lean_dojo_v2.described import Described, Description, describe, of_class, schema
+from lean_dojo_v2.structuring import class_in, json_schema, with_inner
 
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+RUN = Setting(
+    name=RUN_KEY,
+    annotation=RunSection,
+    type_text="mapping",
+    resolved=True,
+    default=None,
+    help="Data to train on; options on the command line override it.",
+)
+"""The section ``run:`` of a trainer's file."""
 _WIDTH = 98
 _named = options(
     click.argument("name", shell_complete=complete_any_name),
@@ -41,7 +52,10 @@ def schema_command(name: str, kind: str | None) -> None:
     `# yaml-language-server: $schema=sft.schema.json`.
     """
     entry = find_entry(name, kind)
-    emit_json(schema(_with_run(describe(entry), entry.spec.kind), f"{entry.spec.kind} {name}"))
+    schema = json_schema(entry.load())
+    if entry.spec.is_trained:
+        schema["properties"][RUN_KEY] = json_schema(RunSection)
+    emit_json({"$schema": DIALECT, **schema, "title": f"{entry.spec.kind} {name}"})
 
 
 @config.command("init", short_help="Write a commented file with all of NAME's settings.")
@@ -62,8 +76,8 @@ def init(name: str, kind: str | None, output: Path | None) -> None:
     head = [f"# Settings of {entry.name} ({entry.distribution} {entry.version})"]
     if entry.spec.is_trained:
         head.append(f"# lean-dojo train {entry.name} -c {output or 'FILE'}")
-    about = _with_run(describe(entry), entry.spec.kind)
-    text = "\n".join([*head, "", *_lines(about.settings)])
+    settings = [*settings_of(entry.load()), *([RUN] if entry.spec.is_trained else [])]
+    text = "\n".join([*head, *_lines(settings)])
     if output is None:
         click.echo(text.rstrip())
         return
@@ -73,42 +87,31 @@ def init(name: str, kind: str | None, output: Path | None) -> None:
     note(f"Written to {output}.")
 
 
-def _with_run(about: Description, kind: str) -> Description:
-    """Add the section ``run:`` for a trainer."""
-    if not KINDS[kind].is_trained:
-        return about
-    section = Described(
-        name=RUN_KEY,
-        type="mapping",
-        required=False,
-        help="Data to train on; options on the command line override it.",
-        inner=of_class(RunSection).settings,
-        record=True,
-    )
-    return Description(about.doc, (*about.settings, section))
-
-
-def _lines(settings: Iterable[Described], indent: str = "") -> Iterator[str]:
-    for one in settings:
-        kind = f"({one.type}{', required' if one.required else ''})"
+def _lines(settings: Iterable[Setting]) -> Iterator[str]:
+    for key, one in with_inner(settings):
+        depth = key.count(".")
+        indent, first = "  " * depth, [""] if depth == 0 else []
+        yield from first
+        kind = f"({one.type_text}{', required' if one.required else ''})"
         words = f"{one.help.replace('``', '`')} {kind}".strip()
-        for line in textwrap.wrap(words, _WIDTH - len(indent), break_on_hyphens=False):
-            yield f"# {indent}{line}"
-        if one.record and one.inner:
-            yield f"# {indent}{one.name}:"
-            yield from _lines(one.inner, indent + "  ")
-        elif one.required and not indent:
+        yield from textwrap.wrap(
+            words,
+            _WIDTH,
+            initial_indent=f"# {indent}",
+            subsequent_indent=f"# {indent}",
+            break_on_hyphens=False,
+        )
+        if one.required and depth == 0:
             yield f"{one.name}:"
+        elif class_in(one.annotation, attrs.has):
+            yield f"# {indent}{one.name}:"
         else:
-            yield from _default(one, indent)
-        if not indent:
-            yield ""
+            yield from textwrap.indent(_default(one), f"# {indent}").split("\n")
 
 
-def _default(one: Described, indent: str) -> Iterator[str]:
+def _default(one: Setting) -> str:
+    unknown = one.required or one.computed
     try:
-        text = write_yaml({one.name: one.default}).rstrip()
+        return write_yaml({one.name: None if unknown else one.default}).rstrip()
     except YAMLError:
-        text = f"{one.name}: {one.shown}"
-    for line in text.split("\n"):
-        yield f"# {indent}{line}"
+        return f"{one.name}: {one.default!r}"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-
 import click
 
 from lean_dojo_core import registry
 from lean_dojo_core.errors import LeanDojoError
-from lean_dojo_v2.described import Described, describe
+from lean_dojo_core.settings import settings_of
+from lean_dojo_v2.structuring import with_inner
 
 _GIVEN = "lean_dojo_v2.cli.given"
 
@@ -28,19 +27,12 @@ class SettingsCommand(click.Command):
         if not named:
             return
         try:
-            settings = describe(registry.trainers[named[0]]).settings
+            settings = settings_of(registry.trainers[named[0]].load())
         except LeanDojoError as error:
             formatter.write_paragraph()
             formatter.write_text(f"The settings of {named[0]} cannot be listed: {error}")
             return
         with formatter.section(f"Settings of {named[0]} (--set KEY=VALUE, or keys of -c FILE)"):
-            formatter.write_dl(list(_listed(settings)))
-
-
-def _listed(settings: Iterable[Described], before: str = "") -> Iterator[tuple[str, str]]:
-    """Yield each setting with its help, those of a record after it under full keys."""
-    for one in settings:
-        default = " (required)" if one.required else f" = {one.shown}"
-        yield f"{before}{one.name} {one.type}{default}", one.help
-        if one.record:
-            yield from _listed(one.inner, f"{before}{one.name}.")
+            formatter.write_dl(
+                [(f"{key} {one.shown}", one.help) for key, one in with_inner(settings)]
+            )

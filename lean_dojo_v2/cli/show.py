@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterable
 from typing import Any
 
 import attrs
@@ -12,11 +11,11 @@ import click
 
 from lean_dojo_core import registry
 from lean_dojo_core.errors import AmbiguousNameError, UnknownNameError
+from lean_dojo_core.settings import settings_of
 from lean_dojo_v2.cli.names import complete_any_name
 from lean_dojo_v2.cli.options import json_option
 from lean_dojo_v2.cli.output import emit_json, paragraph
-from lean_dojo_v2.described import Described, Description, describe
-from lean_dojo_v2.structuring import suggestion
+from lean_dojo_v2.structuring import suggestion, with_inner
 
 kind_option = click.option(
     "--kind",
@@ -37,15 +36,22 @@ def show(name: str, kind: str | None, as_json: bool) -> None:
     the distribution that provides it. NAME may be distribution:name.
     """
     entry = find_entry(name, kind)
-    about = describe(entry)
-    if as_json:
-        settings = [part.as_json() for part in about.settings]
-        place = _defined_in(entry.load())
-        emit_json(
-            {**entry.as_dict(), "defined_in": place, "description": about.doc, "settings": settings}
-        )
-    else:
-        _print(entry, about)
+    if not as_json:
+        _print(entry)
+        return
+    target = entry.load()
+    settings = [
+        {
+            "name": one.name,
+            "type": one.type_text,
+            "required": one.required,
+            "default": None if one.required or one.computed else one.default,
+            "help": one.help,
+        }
+        for one in settings_of(target)
+    ]
+    about = {"defined_in": _defined_in(target), "description": inspect.getdoc(target) or ""}
+    emit_json({**entry.as_dict(), **about, "settings": settings})
 
 
 def find_entry(name: str, kind: str | None = None) -> registry.Entry[Any, Any]:
@@ -77,22 +83,28 @@ def find_entry(name: str, kind: str | None = None) -> registry.Entry[Any, Any]:
     return found[0]
 
 
-def _print(entry: registry.Entry[Any, Any], about: Description) -> None:
+def _print(entry: registry.Entry[Any, Any]) -> None:
+    target = entry.load()
     click.echo(paragraph(f"{entry.name}: {entry.spec.summary}"))
     click.echo()
     facts = {
         "kind": entry.spec.kind,
         "from": f"{entry.distribution} {entry.version} (plugin {entry.plugin.name})",
         "target": entry.spec.target,
-        "defined in": _defined_in(entry.load()),
+        "defined in": _defined_in(target),
         **_needs(entry),
     }
     for key, value in facts.items():
         click.echo(f"{key:<18} {value}")
-    if prose := description(about.doc):
+    if prose := description(inspect.getdoc(target) or ""):
         click.echo(f"\n{prose}")
-    click.echo("\nSettings:" if about.settings else "\nIt has no settings.")
-    _print_settings(about.settings, indent=2)
+    settings = settings_of(target)
+    click.echo("\nSettings:" if settings else "\nIt has no settings.")
+    for key, one in with_inner(settings):
+        indent = 2 + 4 * key.count(".")
+        click.echo(f"{' ' * indent}{one.name}: {one.shown}")
+        if one.help:
+            click.echo(paragraph(one.help, indent=indent + 4))
 
 
 def _defined_in(target: Any) -> str:
@@ -103,17 +115,6 @@ def _defined_in(target: Any) -> str:
         return f"{inspect.getsourcefile(code)}:{inspect.getsourcelines(code)[1]}"
     except (OSError, TypeError):  # not Python, or without source
         return "unknown"
-
-
-def _print_settings(settings: Iterable[Described], *, indent: int) -> None:
-    """Print settings, with those of a record indented below it."""
-    for part in settings:
-        default = " (required)" if part.required else f" = {part.shown}"
-        click.echo(f"{' ' * indent}{part.name}: {part.type}{default}")
-        if part.help:
-            click.echo(paragraph(part.help, indent=indent + 4))
-        if part.record:
-            _print_settings(part.inner, indent=indent + 4)
 
 
 def description(doc: str) -> str:

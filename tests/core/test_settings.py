@@ -100,12 +100,12 @@ def test_functions_and_instances_have_none() -> None:
         (int, "int"),
         (None, "None"),
         (Any, "Any"),
-        (Optional[int], "int | None"),  # noqa: UP045 - the old spelling
-        (Union[int, str, None], "int | str | None"),  # noqa: UP007
+        (Optional[int], "Optional[int]"),  # noqa: UP045 - the old spelling
+        (Union[int, str, None], "Union[int, str, NoneType]"),  # noqa: UP007
         (dict[str, list[int]], "dict[str, list[int]]"),
         (tuple[int, ...], "tuple[int, ...]"),
-        (Literal["a", 1], "'a' | 1"),
-        (Callable[..., float], "Callable"),
+        (Literal["a", 1], "Literal['a', 1]"),
+        (Callable[..., float], "Callable[..., float]"),
         ("Unresolved[x]", "Unresolved[x]"),
     ],
 )

@@ -16,9 +16,9 @@ from lean_dojo_core.settings import settings_of
 from lean_dojo_v2.cli import cli
 from lean_dojo_v2.config import parse_assignment
 from lean_dojo_v2.database import DynamicDatabase
-from lean_dojo_v2.described import class_in
 from lean_dojo_v2.lean_progress.create_sample_dataset import main as create_sample_dataset
 from lean_dojo_v2.sample import sample_database_path
+from lean_dojo_v2.structuring import class_in
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = {

@@ -3,12 +3,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, Optional
+from typing import Any, Literal, Optional, Protocol
 
 import attrs
 import pytest
 
-from lean_dojo_v2.structuring import WrongValue, structure, suggestion
+from lean_dojo_core.settings import settings_of
+from lean_dojo_v2.structuring import json_schema, structure, suggestion, with_inner
 
 
 @attrs.frozen
@@ -23,12 +24,22 @@ class Outer:
     scale: float = 1.0
 
 
+@attrs.frozen
+class Nested:
+    name: str
+    inside: Nested | None = None
+
+
+class OnlyPython(Protocol):
+    def run(self) -> int: ...
+
+
 @dataclasses.dataclass
 class Foreign:
     """As ``peft.LoraConfig``: a dataclass that checks itself."""
 
     r: int = 8
-    target: str | list[str] | None = None
+    target: list[str] | str | None = None
 
     def __post_init__(self) -> None:
         if self.r < 0:
@@ -36,6 +47,14 @@ class Foreign:
 
 
 Reward = Callable[..., Any] | str | list[str] | Mapping[str, float]
+
+
+def structured(value: Any, annotation: Any) -> tuple[Any, list[tuple[tuple[str | int, ...], str]]]:
+    """Structure one setting ``it``; paths and messages are those inside it."""
+    target = attrs.make_class("Target", {"it": attrs.field(type=annotation)})
+    found, problems = structure({"it": value}, target, owner="target", how="with --set")
+    return found.get("it"), [(path[1:], text) for path, text in problems]
+
 
 FITS = [
     (3, int, 3),
@@ -52,6 +71,8 @@ FITS = [
     ("ab", list[str], ["ab"]),  # a single text is a list of one
     ("m:x", tuple[str, ...], ("m:x",)),
     ("m:x", Sequence[Any], ["m:x"]),
+    (["m:x", len], Sequence[Any], ["m:x", len]),
+    ({"a": {"r": 1}}, dict[str, Inner], {"a": Inner(1)}),
     ([1, 2], tuple[int, ...], (1, 2)),
     ([1, 2], tuple[int, int], (1, 2)),
     ({"a": 1}, dict[str, float], {"a": 1.0}),
@@ -63,46 +84,46 @@ FITS = [
     ("constant", Reward, "constant"),
     (["a", "b"], Reward, ["a", "b"]),
     ({"a": 1}, Reward, {"a": 1.0}),
+    ("of Python", OnlyPython | None, "of Python"),  # the constructor checks it
     ({"r": 4}, Inner, Inner(4)),
     ({"inner": {"r": 4, "names": ["q"]}}, Outer, Outer(Inner(4, ["q"]))),
+    ({"target": "all"}, Foreign | None, Foreign(target="all")),
     ({"r": 4, "target": ["q"]}, Foreign | None, Foreign(4, ["q"])),
-    (Inner(3), Inner, Inner(3)),
 ]
 
 REFUSED = [
-    ("3", int, (), "expected int, got '3' (str)"),
-    (3.0, int, (), "expected int, got 3.0 (float)"),
-    (True, int, (), "expected int, got True (bool)"),
-    (1, bool, (), "expected bool, got 1 (int)"),
-    (1, str, (), "expected str, got 1 (int)"),
-    (None, int, (), "expected int, got nothing (null)"),
-    ("3", float, (), "expected float, got '3' (str)"),
-    ("x", int | None, (), "expected int | None"),
-    (3, Path, (), "expected a path"),
-    ("", Path, (), "expected a path"),
-    ("ab", list[int], (), "expected a list (list[int]), got 'ab'"),
-    ("ab", tuple[float, ...], (), "expected a list"),
-    (["a", 1], list[str], (1,), "expected str, got 1"),
-    ({"a": {"b": "x"}}, dict[str, dict[str, int]], ("a", "b"), "expected int"),
-    (["a"], dict[str, int], (), "expected a mapping"),
-    ("sine", Literal["cosine", "linear"], (), "expected 'cosine' | 'linear'"),
-    ({"a": "much"}, Reward, ("a",), "expected float"),
-    (3, Reward, (), "expected Callable | str"),
-    ({"r": "4"}, Inner, ("r",), "expected int"),
-    ({}, Inner, (), "Inner needs r"),
-    ({"R": 4}, Inner, ("R",), "Did you mean 'r'?"),
+    ("3", int, (), "it: expected a valid integer, got '3' (str)"),
+    (3.0, int, (), "expected a valid integer, got 3.0 (float)"),
+    (True, int, (), "expected a valid integer, got True (bool)"),
+    (1, bool, (), "expected a valid boolean, got 1 (int)"),
+    (1, str, (), "expected a valid string, got 1 (int)"),
+    (None, int, (), "expected a valid integer, got null"),
+    ("3", float, (), "expected a valid number, got '3' (str)"),
+    ("x", int | None, (), "expected a valid integer"),
+    (3, Path, (), "path"),
+    ("ab", list[int], (), "expected a valid list, got 'ab'"),
+    ("ab", tuple[float, ...], (), "expected a valid tuple"),
+    (["a", 1], list[str], (1,), "it[1]: expected a valid string, got 1"),
+    ({"a": {"b": "x"}}, dict[str, dict[str, int]], ("a", "b"), "it.a.b: expected a valid integer"),
+    (["a"], dict[str, int], (), "expected a valid mapping of keys to values"),
+    ("sine", Literal["cosine", "linear"], (), "expected 'cosine' or 'linear'"),
+    ({"a": "much"}, Reward, ("a",), "expected a valid number"),
+    (3, Reward, (), "expected callable or a valid string or a valid list or a valid mapping"),
+    ({"r": "4"}, Inner, ("r",), "expected a valid integer"),
+    ({}, Inner, ("r",), "it needs r: set it with --set it.r=…"),
+    ({"r": 1, "R": 4}, Inner, ("R",), "it has no setting 'R'. Did you mean 'r'?"),
     ({"inner": {"r": 4, "name": 1}}, Outer, ("inner", "name"), "Did you mean 'names'?"),
-    ({"inner": {"r": 1, "names": ["a", 2]}}, Outer, ("inner", "names"), "list[str] | None"),
-    (7, Inner, (), "expected a mapping with the keys of Inner"),
+    ({"inner": {"r": 1, "names": ["a", 2]}}, Outer, ("inner", "names", 1), "a valid string"),
+    (7, Inner, (), "expected a valid mapping of keys to values"),
     ({"r": -1}, Foreign | None, (), "Foreign refuses this: r must not be negative"),
-    (3, Callable[..., Any], (), "which can only be given in Python"),
-    (3, Exception, (), "cannot be written in a file"),
+    (3, Callable[..., Any], (), "expected callable"),
 ]
 
 
 @pytest.mark.parametrize(("value", "annotation", "expected"), FITS)
 def test_fits(value: Any, annotation: Any, expected: Any) -> None:
-    found = structure(value, annotation)
+    found, problems = structured(value, annotation)
+    assert not problems
     assert found == expected
     assert type(found) is type(expected)
 
@@ -111,33 +132,38 @@ def test_fits(value: Any, annotation: Any, expected: Any) -> None:
 def test_refuses_and_says_where(
     value: Any, annotation: Any, path: tuple[str | int, ...], message: str
 ) -> None:
-    with pytest.raises(WrongValue) as caught:
-        structure(value, annotation)
-    assert caught.value.path == path
-    assert message in str(caught.value)
+    [(found, text)] = structured(value, annotation)[1]
+    assert found == path
+    assert message in text
 
 
 def test_a_function_is_kept() -> None:
-    assert structure(len, Reward) is len
+    assert structured(len, Reward)[0] is len
+
+
+def test_a_class_inside_itself() -> None:
+    found = structured({"name": "a", "inside": {"name": "b"}}, Nested)
+    assert found == (Nested("a", {"name": "b"}), [])  # type: ignore[arg-type]
+    assert "additionalProperties" in json_schema(Nested)
+    keys = [key for key, _ in with_inner(settings_of(Nested))]
+    assert keys[:4] == ["name", "inside", "inside.name", "inside.inside"]
 
 
 def test_a_real_lora_config() -> None:
     from peft import LoraConfig
 
-    made = structure(
-        {"r": 4, "lora_alpha": 8, "target_modules": ["q_proj"], "lora_dropout": 0.1},
-        LoraConfig | None,
-    )
+    given = {"r": 4, "lora_alpha": 8, "target_modules": ["q_proj"], "lora_dropout": 0.1}
+    made, _ = structured(given, LoraConfig | None)
     assert isinstance(made, LoraConfig)
-    assert (made.r, set(made.target_modules)) == (4, {"q_proj"})
-    with pytest.raises(WrongValue, match="Did you mean 'lora_alpha'"):
-        structure({"lora_alfa": 8}, LoraConfig | None)
+    assert (made.r, set(made.target_modules or ())) == (4, {"q_proj"})
+    [(path, text)] = structured({"lora_alfa": 8}, LoraConfig | None)[1]
+    assert path == ("lora_alfa",)
+    assert "Did you mean 'lora_alpha'" in text
 
 
 def test_long_values_are_cut_in_messages() -> None:
-    with pytest.raises(WrongValue) as caught:
-        structure("x" * 10_000, int)
-    assert len(str(caught.value)) < 100
+    [(_, text)] = structured("x" * 10_000, int)[1]
+    assert len(text) < 100
 
 
 def test_suggestion_without_anything_near_lists_what_there_is() -> None:

@@ -24,8 +24,8 @@ from lean_dojo_core.errors import (
 from lean_dojo_core.foreign import loading
 from lean_dojo_core.settings import settings_of
 from lean_dojo_plugins.rewards.adapter import TIMEOUT, AdaptedReward, adapt, makes_a_reward
+from lean_dojo_v2.config import Settings, construct
 from lean_dojo_v2.plugin_host.names import entry_named
-from lean_dojo_v2.structuring import WrongValue, structure
 
 RewardLike: TypeAlias = str | Callable[..., Any]
 """A registry name, ``module:attribute``, ``trl:name``, or the function itself."""
@@ -152,22 +152,9 @@ def _take_timeout(name: str, target: Any, options: dict[str, Any]) -> float | No
 def _create(entry: registry.Entry[Any, Any], options: dict[str, Any]) -> Any:
     """Make a registered reward; its options are checked like a trainer's settings."""
     target = entry.load()
-    if not (options and attrs.has(target)):
-        return _made(entry.create, options, entry.name)
-    try:
-        return structure(options, target)
-    except WrongValue as error:
-        raise UsageError(f"reward {entry.name!r}: {error}") from error
-    except LeanDojoError:
-        raise
-    except (Exception, SystemExit) as error:  # plugin code: anything may come out of it
-        raise _not_made(entry.name, error) from error
-
-
-def _not_made(name: str, error: BaseException) -> PluginLoadError:
-    return PluginLoadError(
-        f"reward {name!r} cannot be made: it raised {type(error).__name__}: {error}"
-    )
+    if options and attrs.has(target):
+        return construct(target, Settings(options), owner=f"reward {entry.name!r}")
+    return _made(entry.create, options, entry.name)
 
 
 def _from_module(
@@ -234,7 +221,9 @@ def _made(make: Callable[..., Any], options: dict[str, Any], name: str) -> Any:
     except LeanDojoError:
         raise
     except (Exception, SystemExit) as error:  # plugin code: anything may come out of it
-        raise _not_made(name, error) from error
+        raise PluginLoadError(
+            f"reward {name!r} cannot be made: it raised {type(error).__name__}: {error}"
+        ) from error
 
 
 def _make_names_unique(rewards: list[AdaptedReward]) -> None:

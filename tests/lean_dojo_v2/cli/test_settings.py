@@ -13,8 +13,8 @@ from click.testing import CliRunner
 from ruamel.yaml import YAML
 
 from lean_dojo_core import registry
+from lean_dojo_core.settings import settings_of
 from lean_dojo_v2.cli import cli
-from lean_dojo_v2.described import describe
 
 Run = Callable[..., Any]
 Environment = Callable[..., dict[str, str]]
@@ -49,7 +49,7 @@ def test_a_file_of_settings_is_written_with_comments(
     # As it is, it says what is missing; filled in, it means the defaults.
     empty = lean_dojo("train", "toy", "-c", "toy.yaml", "--dry-run")
     assert empty.code == 2
-    assert "toy.yaml, line 5: model_name: expected str" in empty.err
+    assert "toy.yaml, line 5: model_name: expected a valid string" in empty.err
     Path("toy.yaml").write_text(text.replace("model_name:", "model_name: m"))
     filled = lean_dojo("train", "toy", "-c", "toy.yaml", "--dry-run")
     plain = lean_dojo("train", "toy", "--set", "model_name=m", "--dry-run")
@@ -59,7 +59,7 @@ def test_a_file_of_settings_is_written_with_comments(
 def test_every_default_of_sft_may_be_uncommented(lean_dojo: Run) -> None:
     text = lean_dojo("config", "init", "sft").out
     begun = [line for line in text.splitlines() if line.startswith("# ") and ": " in line]
-    names = {part.name for part in describe(registry.trainers["sft"]).settings}
+    names = {part.name for part in settings_of(registry.trainers["sft"].load())}
     defaults = [line[2:] for line in begun if line[2:].partition(":")[0] in names]
     assert len(defaults) == len(names) - 1  # model_name has none
     YAML(typ="safe").load("\n".join(defaults))

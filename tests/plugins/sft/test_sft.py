@@ -196,7 +196,11 @@ def chat_rows(data: Path):
         ({"batch_size": 0}, ConfigError, "batch_size must be a whole number"),
         ({"lr": -1.0}, ConfigError, "lr must be a number above 0"),
         ({"epochs_per_repo": 1.5}, ConfigError, "epochs_per_repo"),
-        ({"lora_config": {"rank": 4}}, ConfigError, r"lora_config\.rank: .*Did you mean 'r'"),
+        (
+            {"lora_config": {"rank": 4}},
+            ConfigError,
+            r"lora_config has no setting 'rank'\. Did you mean 'r'",
+        ),
         ({"trainer_args": {"packing": True}}, ConfigError, "packing cannot be set"),
         ({"trainer_args": {"learning_rate": 1}}, ConfigError, "own parameter lr"),
         ({"trainer_args": {"weight_deca": 0.1}}, ConfigError, "did you mean weight_decay"),
