@@ -5,6 +5,7 @@ from .hookspecs import API_VERSION as API_VERSION, hookimpl as hookimpl
 from .protocols import (
     Benchmark as Benchmark,
     Callback as Callback,
+    Closes as Closes,
     Command as Command,
     Database as Database,
     DatasetFormatter as DatasetFormatter,
@@ -14,6 +15,7 @@ from .protocols import (
     RewardFunction as RewardFunction,
     Row as Row,
     Trainer as Trainer,
+    WarmsUp as WarmsUp,
 )
 from .records import (
     Annotation as Annotation,

@@ -113,6 +113,8 @@ class DatasetFormatter(Protocol):
 class RewardFunction(Protocol):
     """Scores completions; called as TRL calls a reward function.
 
+    An object may also have the methods of :class:`WarmsUp` and of :class:`Closes`.
+
     May be ``async``. May return a list, an array or a tensor of one number per completion;
     ``None`` or NaN means that the reward does not apply to that completion.
     """
@@ -124,6 +126,31 @@ class RewardFunction(Protocol):
             completions: The generated texts, one per sample.
             **kwargs: Every column of the dataset as a list, one item per completion, and what
                 TRL adds (``prompts``, ``completion_ids``, ``trainer_state``, …).
+        """
+
+
+@runtime_checkable
+class WarmsUp(Protocol):
+    """A reward that prepares for a batch while its completions are being generated."""
+
+    def warm_up(self, **columns: Any) -> None:
+        """Prepare, for example by loading the states of the batch into Lean.
+
+        Called by ``grpo`` before the completions of a batch are generated.
+
+        Args:
+            **columns: Every column of the dataset as a list, one item per completion.
+        """
+
+
+@runtime_checkable
+class Closes(Protocol):
+    """A reward that holds something to give back; one with ``needs_lean`` must be one."""
+
+    def close(self) -> None:
+        """Give it back, for example Lean engines.
+
+        May be called twice, and before the first call. A later call starts again what it needs.
         """
 
 

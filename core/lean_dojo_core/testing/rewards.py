@@ -10,6 +10,7 @@ import pickle
 from typing import Any
 
 from lean_dojo_core import registry
+from lean_dojo_core.protocols import Closes
 from lean_dojo_core.settings import settings_of
 from lean_dojo_core.testing.samples import ODD_COMPLETIONS, SAMPLE_THEOREMS
 from lean_dojo_core.testing.suite import DescribedSuite, close, explained
@@ -73,7 +74,7 @@ class RewardFunctionSuite(DescribedSuite):
         if not self.name or not self.entry.spec.needs_lean:
             return
         fresh = self.make()
-        assert callable(getattr(fresh, "close", None)), (
+        assert isinstance(fresh, Closes), (
             "its descriptor says needs_lean, and it has no close(); stop its engines there, or "
             "give those of lean_dojo_v2.lean.shared_engines() back"
         )

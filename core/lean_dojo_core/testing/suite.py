@@ -11,6 +11,7 @@ from typing import Any, ClassVar, TypeAlias
 import attrs
 
 from lean_dojo_core.errors import LeanDojoError
+from lean_dojo_core.protocols import Closes
 from lean_dojo_core.registry import Entry, Registry
 from lean_dojo_core.settings import settings_of
 
@@ -147,10 +148,9 @@ class ClassSuite(DescribedSuite):
 
 
 def close(subject: object) -> None:
-    """Call the ``close`` method of an object that has one."""
-    method = getattr(subject, "close", None)
-    if callable(method) and not inspect.isclass(subject):
-        method()
+    """Close an object that can be closed."""
+    if isinstance(subject, Closes) and not inspect.isclass(subject):
+        subject.close()
 
 
 @contextmanager

@@ -17,6 +17,7 @@ import attrs
 
 from lean_dojo_core.errors import PluginError, UsageError
 from lean_dojo_core.foreign import contained
+from lean_dojo_core.protocols import WarmsUp
 from lean_dojo_v2.errors import RewardError
 from lean_dojo_v2.plugin_host.watchdog import OutOfTimeError, report_when_slow, watched
 
@@ -145,7 +146,7 @@ class AdaptedReward:
         return tuple(dict.fromkeys((*self.columns, *own)))
 
     def warm_up(self, **columns: Any) -> None:
-        """Call the reward's ``warm_up`` method, if any, with the next rows.
+        """Have the reward prepare for the next rows, if it can (:class:`.protocols.WarmsUp`).
 
         Args:
             **columns: The dataset columns of the batch whose completions are yet to be written.
@@ -153,11 +154,11 @@ class AdaptedReward:
         Raises:
             RewardError: If that method raises.
         """
-        method = getattr(self.function, "warm_up", None)
-        if method is None:
+        reward = self.function
+        if not isinstance(reward, WarmsUp):
             return
         try:
-            self._run(lambda: method(**columns), ())
+            self._run(lambda: reward.warm_up(**columns), ())
         except RewardError:
             raise
         except (Exception, SystemExit) as error:
