@@ -12,7 +12,7 @@ from lean_dojo_plugins.retrieval.data.texts import premise_text
 
 
 def names(corpus, numbers):
-    return [corpus.names[int(number)] for number in numbers]
+    return [corpus[int(number)].full_name for number in numbers]
 
 
 def usable(corpus, path, position):
@@ -97,7 +97,7 @@ def test_the_first_file_of_a_path_wins(make_premise):
         PremiseFile("A.lean", (), (make_premise("first", 1),)),
         PremiseFile("A.lean", ("Unknown.lean",), (make_premise("second", 1),)),
     ]
-    assert list(Corpus.build(files).names) == ["first"]
+    assert [one.full_name for one in Corpus.build(files).premises] == ["first"]
 
 
 def test_locate_finds_the_span_that_holds_the_position(chain, make_premise):

@@ -117,7 +117,7 @@ def test_bm25_finds_shared_words_among_what_is_usable(corpus, exported):
     baseline = BM25(corpus)
     everything = np.arange(len(corpus))
     (best,) = baseline.top("⊢ cherry 3 = 3", everything, 1)
-    assert corpus.names[best] == "alpha.cherry_eq"
+    assert corpus[best].full_name == "alpha.cherry_eq"
     assert best not in baseline.top("⊢ cherry 3 = 3", np.delete(everything, best), 50)
     assert len(baseline.top("∮∮", everything, 5)) == 5, "no known word: any premises"
     assert baseline.top("x", np.array([], dtype=np.int64), 5) == []
@@ -214,6 +214,6 @@ def test_score_is_what_the_retriever_finds(retriever, exported):
         path = retriever.corpus.paths[examples.files[number]]
         place = divmod(int(examples.befores[number]), 1 << 20)
         (hits,) = retriever.retrieve([state], k=12, file_path=path, before=place)
-        found = [list(retriever.corpus.names).index(hit.premise.full_name) for hit in hits]
+        found = [retriever.corpus.premises.index(hit.premise) for hit in hits]
         tally.add(found, examples.positives_of(number))
     assert tally.scores().values == pytest.approx(scores.values)

@@ -1,7 +1,6 @@
 """The corpus: the premises of the exported files, and which of them a theorem may use.
 
-It consists of arrays and one byte buffer per text column; the files that a file imports are a bit
-row: a Mathlib-sized corpus (5,000 files, 170,000 premises) takes well under 1 GB.
+The files that a file imports are a bit row, so that thousands of files take a few megabytes.
 """
 
 from __future__ import annotations
@@ -9,17 +8,16 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import attrs
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa  # type: ignore[import-untyped]
 
 from lean_dojo_core import Position, Premise, PremiseFile
 from lean_dojo_core.errors import DataError
 from lean_dojo_plugins.retrieval.data.imports import Bits, closure
-from lean_dojo_plugins.retrieval.data.texts import PremiseTexts, TextTable, columns_of
+from lean_dojo_plugins.retrieval.data.texts import premise_text
 from lean_dojo_v2.database.export.read import read_corpus
 
 Numbers: TypeAlias = npt.NDArray[np.int64]
@@ -27,15 +25,6 @@ Mask: TypeAlias = npt.NDArray[np.bool_]
 
 COLUMNS_PER_LINE = 1 << 20
 """Positions are kept as ``line * 2**20 + column``: one number, in the order of the file."""
-_PREMISE = pa.schema(
-    {
-        "full_name": pa.large_string(),
-        "code": pa.large_string(),
-        "kind": pa.large_string(),
-        "start": pa.int64(),
-        "end": pa.int64(),
-    }
-)
 
 
 def pack_position(position: Position) -> int:
@@ -102,18 +91,14 @@ class Corpus:
     Attributes:
         paths: File paths, in the order of the corpus.
         visibility: The accessible premises of each file.
-        names: Full names.
-        codes: Source texts.
-        kinds: Kinds.
-        starts: ``int64[P]``: packed positions where the premises start.
+        premises: The premises, file by file, by position.
+        starts: ``int64[P]``: packed positions where they start.
         fingerprint: Digest of the content; indexes are tied to it.
     """
 
     paths: tuple[str, ...]
     visibility: Visibility
-    names: TextTable
-    codes: TextTable
-    kinds: TextTable
+    premises: tuple[Premise, ...] = attrs.field(repr=False)
     starts: Numbers
     fingerprint: str
     _numbers: dict[str, int] = attrs.field(repr=False)
@@ -137,39 +122,45 @@ class Corpus:
         Raises:
             DataError: As :meth:`read`, naming ``source``.
         """
-        parts = _Parts()
-        columns = columns_of(parts.rows(files), _PREMISE)
-        counts = np.array(parts.counts, dtype=np.int64)
+        imports: dict[str, tuple[str, ...]] = {}
+        counts: list[int] = []
+        premises: list[Premise] = []
+        digest = hashlib.blake2b(digest_size=16)
+        for file in files:
+            if file.path in imports:
+                continue
+            imports[file.path] = file.imports
+            counts.append(len(file.premises))
+            premises += sorted(file.premises, key=lambda p: (p.start, (-p.end[0], -p.end[1])))
+            digest.update("\0".join((file.path, *file.imports, "")).encode())
+        starts, ends = (
+            np.array([pack_position(getattr(p, place)) for p in premises], dtype=np.int64)
+            for place in ("start", "end")
+        )
+        for premise, start, end in zip(premises, starts, ends, strict=True):
+            digest.update(f"{premise.full_name}\0{premise.code}\0{start}\0{end}\0".encode())
         visibility = Visibility(
-            file_starts=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
+            file_starts=np.cumsum([0, *counts], dtype=np.int64),
             file_of=np.repeat(np.arange(len(counts), dtype=np.int32), counts),
-            ends=columns["end"].to_numpy(),
-            reach=closure(parts.imports, source),
+            ends=ends,
+            reach=closure(imports, source),
         )
         return cls(
-            paths=tuple(parts.imports),
+            paths=tuple(imports),
             visibility=visibility,
-            names=TextTable(columns["full_name"]),
-            codes=TextTable(columns["code"]),
-            kinds=TextTable(columns["kind"]),
-            starts=columns["start"].to_numpy(),
-            fingerprint=parts.digest.hexdigest(),
-            numbers={path: number for number, path in enumerate(parts.imports)},
+            premises=tuple(premises),
+            starts=starts,
+            fingerprint=digest.hexdigest(),
+            numbers={path: number for number, path in enumerate(imports)},
         )
 
     def __len__(self) -> int:
         """Count the premises."""
-        return len(self.names)
+        return len(self.premises)
 
     def __getitem__(self, number: int) -> Premise:
-        """Return one premise as a record."""
-        return Premise(
-            full_name=self.names[number],
-            code=self.codes[number],
-            start=_unpack(int(self.starts[number])),
-            end=_unpack(int(self.visibility.ends[number])),
-            kind=self.kinds[number],
-        )
+        """Return one premise."""
+        return self.premises[number]
 
     def file_number(self, path: str) -> int | None:
         """Return a file's number, ``None`` if the corpus lacks it."""
@@ -180,9 +171,9 @@ class Corpus:
         return self.paths[int(self.visibility.file_of[number])]
 
     @property
-    def texts(self) -> PremiseTexts:
+    def texts(self) -> Iterator[str]:
         """All premises as the encoder reads them, made while iterating."""
-        return PremiseTexts(self.names, self.codes)
+        return (premise_text(one.full_name, one.code) for one in self.premises)
 
     def locate(self, path: str, position: Position, full_name: str = "") -> int | None:
         """Find the premise of a file whose span holds a position.
@@ -204,37 +195,5 @@ class Corpus:
         if not len(held):
             return None
         wanted = full_name.removeprefix("_root_.")
-        named = [int(number) for number in held if wanted and self.names[int(number)] == wanted]
+        named = [int(one) for one in held if self.premises[one].full_name == wanted]
         return named[-1] if named else int(held[-1])
-
-
-def _unpack(packed: int) -> Position:
-    return divmod(packed, COLUMNS_PER_LINE)
-
-
-class _Parts:
-    """Parts of a corpus, collected from a stream of files."""
-
-    def __init__(self) -> None:
-        self.imports: dict[str, tuple[str, ...]] = {}
-        self.counts: list[int] = []
-        self.digest = hashlib.blake2b(digest_size=16)
-
-    def rows(self, files: Iterable[PremiseFile]) -> Iterator[dict[str, Any]]:
-        for file in files:
-            if file.path in self.imports:
-                continue
-            self.imports[file.path] = file.imports
-            self.counts.append(len(file.premises))
-            self.digest.update("\0".join((file.path, *file.imports, "")).encode())
-            for premise in sorted(file.premises, key=lambda p: (p.start, (-p.end[0], -p.end[1]))):
-                start, end = pack_position(premise.start), pack_position(premise.end)
-                text = f"{premise.full_name}\0{premise.code}\0{start}\0{end}\0"
-                self.digest.update(text.encode())
-                yield {
-                    "full_name": premise.full_name,
-                    "code": premise.code,
-                    "kind": premise.kind,
-                    "start": start,
-                    "end": end,
-                }

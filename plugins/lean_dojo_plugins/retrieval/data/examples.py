@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import attrs
 import numpy as np
-import pyarrow as pa  # type: ignore[import-untyped]
 
 from lean_dojo_core import DatasetFormatter, Theorem
 from lean_dojo_core.errors import DataError
 from lean_dojo_plugins.retrieval.data.corpus import Corpus, Numbers, pack_position
-from lean_dojo_plugins.retrieval.data.texts import TextTable, columns_of
 from lean_dojo_v2.database.export.read import read_theorems
 
 log = logging.getLogger(__name__)
-
-_EXAMPLE = pa.schema(
-    {
-        "state": pa.large_string(),
-        "file": pa.int64(),
-        "before": pa.int64(),
-        "positives": pa.large_list(pa.int64()),
-    }
-)
 
 
 @attrs.frozen(eq=False)
@@ -43,7 +33,7 @@ class RetrievalExamples:
         num_theorems: Theorems of the split, including those without such a tactic.
     """
 
-    states: TextTable
+    states: Sequence[str]
     files: Numbers
     befores: Numbers
     positive_starts: Numbers
@@ -86,15 +76,15 @@ class RetrievalExamples:
             DataError: If the formatter lacks a column.
         """
         found = _Found(corpus)
-        columns = columns_of(found.rows(theorems, formatter), _EXAMPLE)
+        rows = list(found.rows(theorems, formatter))
         found.report(source)
-        positives = columns["positives"]
+        positives = [row["positives"] for row in rows]
         return cls(
-            states=TextTable(columns["state"]),
-            files=columns["file"].to_numpy(),
-            befores=columns["before"].to_numpy(),
-            positive_starts=positives.offsets.to_numpy(),
-            positives=positives.values.to_numpy(),
+            states=[row["state"] for row in rows],
+            files=np.array([row["file"] for row in rows], dtype=np.int64),
+            befores=np.array([row["before"] for row in rows], dtype=np.int64),
+            positive_starts=np.cumsum([0, *map(len, positives)], dtype=np.int64),
+            positives=np.array(list(chain.from_iterable(positives)), dtype=np.int64),
             num_theorems=found.theorems,
         )
 

@@ -1,57 +1,10 @@
-"""Compact string tables, and the text of a premise as the encoder reads it."""
+"""The text of a premise as the encoder reads it."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any
-
-import attrs
-import pyarrow as pa  # type: ignore[import-untyped]
 
 from lean_dojo_core.records import MARK_CLOSE, MARK_OPEN
-from lean_dojo_plugins.training.rows import CHUNK, chunks
-
-
-@attrs.frozen(eq=False)
-class TextTable:
-    """An immutable list of strings: one Arrow array, no object per string.
-
-    >>> table = TextTable(pa.array(["α", "", "b"]))
-    >>> list(table), table[0], len(table)
-    (['α', '', 'b'], 'α', 3)
-    """
-
-    array: pa.LargeStringArray
-
-    def __len__(self) -> int:
-        return len(self.array)
-
-    def __getitem__(self, index: int) -> str:
-        if not 0 <= index < len(self):
-            raise IndexError(index)
-        return str(self.array[index].as_py())
-
-    def __iter__(self) -> Iterator[str]:
-        return (text.as_py() for text in self.array)
-
-
-def columns_of(rows: Iterable[dict[str, Any]], schema: pa.Schema) -> dict[str, pa.Array]:
-    """Pack a stream of rows into one array per column, with few rows in memory as objects."""
-    batches = [pa.RecordBatch.from_pylist(chunk, schema) for chunk in chunks(rows, CHUNK)]
-    table = pa.Table.from_batches(batches, schema)
-    return {name: table[name].combine_chunks() for name in schema.names}
-
-
-@attrs.frozen(eq=False)
-class PremiseTexts:
-    """The texts of all premises as the encoder reads them, generated on each iteration."""
-
-    names: TextTable
-    codes: TextTable
-
-    def __iter__(self) -> Iterator[str]:
-        return map(premise_text, self.names, self.codes)
 
 
 def premise_text(full_name: str, code: str) -> str:
