@@ -1,8 +1,8 @@
 """Checkpoints within a step: integrity, and choice of the one to resume from.
 
-transformers writes a checkpoint file by file. When it is complete, the files' sizes and checksums
-are recorded; a truncated or changed file is reported, and the run resumes from the previous
-checkpoint, which is kept for that.
+transformers writes a checkpoint file by file. When all processes have written theirs, the files'
+sizes and checksums are recorded; without that record, or with a truncated or changed file, it is
+reported, and the run resumes from the previous checkpoint, which is kept for that.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import shutil
 import sys
-import zipfile
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,7 +17,6 @@ from typing import Any
 
 import orjson
 from accelerate import PartialState
-from safetensors import SafetensorError, safe_open
 from transformers import TrainerCallback, TrainerState, TrainingArguments
 
 from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
@@ -53,18 +51,13 @@ def seal(checkpoint: Path) -> None:
     atomic_write_bytes(checkpoint / SEAL, orjson.dumps(files))
 
 
-def last_checkpoint(folder: Path, processes: int) -> Path | None:
-    """Find the newest complete checkpoint of a step; report and delete damaged ones.
-
-    Args:
-        folder: The step's folder.
-        processes: Number of processes; each has written its random state.
-    """
+def last_checkpoint(folder: Path) -> Path | None:
+    """Find the newest complete checkpoint in a step's folder; report and delete damaged ones."""
     found: list[tuple[int, Path]] = []
     problems: dict[Path, str] = {}
     for entry in folder.glob("checkpoint-*"):
         number = entry.name.rpartition("-")[2]
-        if problem := "it has no number" if not number.isdigit() else problem_of(entry, processes):
+        if problem := "it has no number" if not number.isdigit() else problem_of(entry):
             problems[entry] = problem
         else:
             found.append((int(number), entry))
@@ -89,34 +82,18 @@ def keep_fitting_checkpoints(folder: Path, data: Mapping[str, Any], processes: i
                  "It is deleted")  # fmt: skip
             shutil.rmtree(stale)
         atomic_write_text(note, text)
-    last_checkpoint(folder, processes)  # deletes incomplete ones
+    last_checkpoint(folder)  # deletes incomplete ones
 
 
-def problem_of(checkpoint: Path, processes: int) -> str:
-    """Return why training cannot resume from a checkpoint; empty if it is complete.
-
-    transformers writes ``trainer_state.json`` last on the main process; every process writes the
-    state of its own random numbers.
-    """
-    names = (
-        ["rng_state.pth"] if processes == 1 else [f"rng_state_{i}.pth" for i in range(processes)]
-    )
-    missing = [name for name in names if not (checkpoint / name).exists()]
-    try:
-        json.loads((checkpoint / "trainer_state.json").read_bytes())
-    except OSError:
-        missing.append("trainer_state.json")
-    except (ValueError, RecursionError):
-        return "trainer_state.json is not JSON"
-    if missing:
-        return f"{missing[0]} is missing"
-    if not (checkpoint / SEAL).exists():  # the machine stopped right before
-        return _structure_problem(checkpoint)
+def problem_of(checkpoint: Path) -> str:
+    """Return why training cannot resume from a checkpoint; empty if it is complete."""
     try:
         sealed = orjson.loads((checkpoint / SEAL).read_bytes())
         for name, (size, checksum) in sealed.items():
             if problem := _file_problem(checkpoint / name, size, checksum):
                 return f"{name} {problem}"
+    except FileNotFoundError:
+        return f"{SEAL} is missing"
     except (OSError, ValueError, TypeError, AttributeError) as error:
         return f"{SEAL} cannot be read ({error})"
     return ""
@@ -128,20 +105,6 @@ def _file_problem(file: Path, size: int, checksum: int) -> str:
     if (there := file.stat().st_size) != size:
         return f"has {there} of {size} bytes"
     return "" if _checksum(file) == checksum else "has changed since it was written"
-
-
-def _structure_problem(checkpoint: Path) -> str:
-    """Check the ends of a checkpoint's large files, which a crash truncates."""
-    for file in sorted(checkpoint.iterdir()):
-        try:
-            if file.name in {"optimizer.pt", "scheduler.pt", "scaler.pt"} or file.suffix == ".bin":
-                zipfile.ZipFile(file).close()
-            elif file.suffix == ".safetensors":
-                with safe_open(file, "pt"):
-                    pass
-        except (zipfile.BadZipFile, SafetensorError, OSError, ValueError):
-            return f"{file.name} is cut off"
-    return ""
 
 
 def _checksum(file: Path) -> int:

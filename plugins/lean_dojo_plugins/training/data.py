@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -49,25 +49,12 @@ def checked_repositories(repos: Any, database: Any) -> list[Repository]:
     Raises:
         UsageError: If they are not repositories, or there are none; if there is no database.
     """
-    if hasattr(repos, "url"):
-        raise UsageError(
-            "train() takes a list of repositories and was given a single one; write "
-            "train([repository], …)"
-        )
-    if isinstance(repos, str | bytes | Mapping) or not isinstance(repos, Iterable):
+    found = list(repos) if isinstance(repos, Iterable) else []
+    if not found or not all(hasattr(one, "url") and hasattr(one, "commit") for one in found):
         raise UsageError(
             "train() takes a list of repositories, such as database.repositories, not "
             f"{repos!r:.80}"
         )
-    found = list(repos)
-    for one in found:
-        if not hasattr(one, "url") or not hasattr(one, "commit"):
-            raise UsageError(
-                f"train() takes repositories, such as those of database.repositories; {one!r:.80} "
-                "has no url and commit"
-            )
-    if not found:
-        raise UsageError("there are no repositories to train on")
     if not hasattr(database, "export_merged_data"):
         raise UsageError(
             f"train() takes a database, such as DynamicDatabase('dynamic_database.json'), not "

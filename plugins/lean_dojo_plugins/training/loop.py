@@ -176,7 +176,7 @@ class Loop:
             self.progress.say_of(step.index, NOTHING)
             self.skipped.append(_finished(step, written, 0))
             return
-        checkpoint = last_checkpoint(step.folder, step.processes)
+        checkpoint = last_checkpoint(step.folder)
         going_on = f", going on from {checkpoint.name}" if checkpoint else ""
         self.progress.say_of(step.index, f"{written.rows} rows{going_on}")
         steps = self._fit(state, step, checkpoint)

@@ -70,9 +70,9 @@ def test_a_finished_run_needs_its_start_no_more(tmp_path, traced, tiny_model):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ("single", r"given a single one; write train\(\[repository\], …\)"),
+        ("single", r"takes a list of repositories, .*, not Repository"),
         ("text", "takes a list of repositories, such as database.repositories, not 'owner/name'"),
-        ("texts", "'owner/name' has no url and commit"),
+        ("texts", r"takes a list of repositories, .*, not \['owner/name'\]"),
         ("database", "takes a database, such as .*, not 'dynamic_database.json'"),
     ],
 )

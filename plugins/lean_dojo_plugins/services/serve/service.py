@@ -18,7 +18,6 @@ from lean_dojo_core import registry
 from lean_dojo_core.errors import LeanDojoError, UnknownNameError, UsageError
 from lean_dojo_plugins.rewards.resolve import resolve_rewards
 from lean_dojo_v2.lean.client.environments import environment_counts
-from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.pool.local import EnginePool, PoolConfig
 
 R = TypeVar("R")
@@ -156,11 +155,6 @@ class VerdictService:
         [reward] = resolve_rewards({name: 1.0})
         reward.timeout = self.limits.timeout
         return reward
-
-    async def warm(self) -> None:
-        """Start every engine, so that the first request does not wait for one."""
-        started = [self.run(Server.stat, name="start") for _ in range(self.pool.config.size)]
-        await asyncio.gather(*started, return_exceptions=True)
 
     def close(self) -> None:
         """Stop the engines, and close the rewards."""
