@@ -10,6 +10,7 @@ import attrs
 
 from lean_dojo_v2.benchmarks.attempts import Attempt, AttemptFolder, differences
 from lean_dojo_v2.benchmarks.statistics import Comparison, Estimate, Share, curve, pass_at
+from lean_dojo_v2.prover.search.result import Failure
 
 PROVER, AUTOMATION = "prover", "automation"
 """Names of the files of attempts in a run's folder."""
@@ -34,6 +35,8 @@ class Summary:
         seconds: Time spent on the theorems, in all.
         reasons: Number of attempts without a proof, by reason.
         ended_by_clock: Theorems for which a limit in seconds was hit.
+        cannot_open: Theorems that Lean does not open, which count as not proved, each with the
+            reason.
         not_counted: Theorems whose attempts an engine or an endpoint failed.
     """
 
@@ -49,6 +52,7 @@ class Summary:
     seconds: float
     reasons: Mapping[str, int]
     ended_by_clock: tuple[str, ...]
+    cannot_open: Mapping[str, str]
     not_counted: tuple[str, ...]
 
     @classmethod
@@ -86,6 +90,7 @@ class Summary:
             seconds=round(sum(a.seconds for a in attempts), 1),
             reasons=dict(Counter(a.reason for a in attempts if a.reason)),
             ended_by_clock=_names(a for a in attempts if a.ended_by_clock),
+            cannot_open={a.name: a.detail for a in attempts if a.reason == Failure.CANNOT_OPEN},
             not_counted=_names(failed),
         )
 

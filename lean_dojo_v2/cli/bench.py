@@ -309,6 +309,11 @@ def _warnings(summary: Summary) -> list[str]:
     if names := summary.ended_by_clock:
         where = counted(len(names), "theorem", "theorems")
         lines.append(f"a time limit, instead of a count, ended work on {where}: {', '.join(names)}")
+    if failed := summary.cannot_open:
+        where = counted(len(failed), "theorem", "theorems")
+        name, why = next(iter(failed.items()))
+        example = f"{name}: {why.partition(chr(10))[0]}"
+        lines.append(f"Lean cannot open {where}, counted as not proved, such as {example}")
     if names := summary.not_counted:
         lines.append(
             "not counted, because an engine or the model failed (repeat the command to try again): "

@@ -48,6 +48,7 @@ from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.paths import merged_data_dir
 from lean_dojo_v2.runs.processes import Process, processes_here
+from lean_dojo_v2.wording import counted
 
 BASE, LAST = "base", "last"
 TACTICS, WHOLE_PROOFS = "tactic-chat", "whole-proof"
@@ -295,17 +296,22 @@ class ExpertIterationTrainer(TrainsOnStatements, SFTTrainer):
                 except EmptyDatasetError as error:
                     if loop.too_long.skipped:
                         raise  # there were proofs
-                    raise EmptyDatasetError(
-                        f"no proof was found in {self.rounds} rounds over "
-                        f"{len(rounds.problem_set.problems)} problems, and there is no human proof "
-                        "to learn; start with a model that proves something (search_model), or "
-                        "raise expansions or human_share"
-                    ) from error
+                    raise self._nothing_found(rounds) from error
         except BaseException:
             self.forget_model()
             raise
         finally:
             self._anew = False
+
+    def _nothing_found(self, rounds: Rounds) -> EmptyDatasetError:
+        more = "attempts" if self.whole_proof else "expansions"
+        human = "" if self.statements is not None else " or human_share"
+        return EmptyDatasetError(
+            f"no proof was found in {counted(self.rounds, 'round', 'rounds')} over "
+            f"{counted(len(rounds.problem_set.problems), 'problem', 'problems')}, and there is no "
+            "human proof to learn; start with a model that proves something (search_model), or "
+            f"raise {more}{human}"
+        )
 
     def _rounds(
         self, repos: Sequence[Repository] | None, database: Database | None, data_path: Path

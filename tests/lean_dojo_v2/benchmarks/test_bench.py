@@ -82,6 +82,8 @@ def test_a_run_and_what_it_comes_to(bench, prover):
     assert report.prover.pass_at == {1: Estimate.of([1, 1, 0, 0])}
     assert report.prover.reasons == {"no-states-left": 1, "cannot-open": 1}
     assert report.prover.ended_by_clock == ()
+    assert "broken does not elaborate" in report.prover.cannot_open.pop("broken")
+    assert report.prover.cannot_open == {}
     assert report.automation.proved.proved == 1
     assert (report.beyond, report.missed) == (("doubled",), ())
     proofs = {one.name: one.proof for one in bench.folder.attempts(PROVER)}

@@ -230,7 +230,7 @@ def test_a_set_that_lean_does_not_elaborate(self_train, tmp_path):
 
 
 def test_nothing_found_and_nothing_human(self_train):
-    with pytest.raises(EmptyDatasetError, match="no proof was found in 1 rounds over 2 problems"):
+    with pytest.raises(EmptyDatasetError, match="no proof was found in 1 round over 2 problems"):
         self_train(rounds=1, human_share=0.0, problems="sorry", expansions=1, samples=1, skip_after=0,
                  heartbeats=1)  # fmt: skip
 
