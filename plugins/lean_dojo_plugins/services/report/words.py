@@ -15,13 +15,6 @@ EXPLAINED = {
     "theorems": "Theorems in the exported data, of all splits.",
     "forgotten": "Mean loss of each earlier repository against its best value, in the metric's "
     "unit (Chaudhry et al. 2018); negative if they gained.",
-    "train": "Theorems that trainers see.",
-    "val": "Theorems held out for choosing settings; a theorem keeps its split forever.",
-    "test": "Theorems held out for the end; a theorem keeps its split forever.",
-    "easy": "Theorems in the third with the fewest tactics, over all repositories.",
-    "medium": "Theorems in the middle third by the number of tactics.",
-    "hard": "Theorems in the third with the most tactics.",
-    "tactics": "Traced tactics of all splits.",
     "step": "Which repository of the curriculum it was.",
     "rows": "Examples in the merged data of this and all earlier repositories.",
     "optimizer_steps": "Optimiser steps on this repository's data.",

@@ -38,17 +38,6 @@ def lines(*rows: dict) -> str:
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
-def theorem(url: str, number: int, tactics: int) -> dict:
-    steps = [
-        {"tactic": "simp", "annotated_tactic": ["simp", []], "state_before": "⊢ p", "state_after": ""}
-    ]  # fmt: skip
-    return {
-        "url": url, "commit": "c" * 40, "file_path": "S/A.lean", "full_name": f"S.t{number}",
-        "theorem_statement": "theorem t : p :=", "start": [number, 1], "end": [number, 9],
-        "traced_tactics": steps * tactics,
-    }  # fmt: skip
-
-
 def sft(folder: Path) -> None:
     folder.mkdir(parents=True)
     step = {"commit": "c" * 40, "rows": 7, "optimizer_steps": 30, "data": ""}
@@ -103,13 +92,6 @@ def merged(folder: Path) -> None:
     ]  # fmt: skip
     totals = {"total_theorems": 14, "num_premises": 1234}
     (folder / "metadata.json").write_text(json.dumps({"repositories": repositories, **totals}))
-    for split, counts in {"train": (6, 3), "val": (2, 1), "test": (2, 0)}.items():
-        found = [
-            theorem(url, number, tactics=1 + number % 3)
-            for url, count in zip(URLS, counts, strict=True)
-            for number in range(count)
-        ]
-        (folder / "random" / f"{split}.json").write_text(json.dumps(found))
 
 
 def attempt(name: str, proof: str | None, reason: str | None = None) -> Attempt:

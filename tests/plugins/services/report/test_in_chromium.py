@@ -39,7 +39,7 @@ def page(run, browser):
 def test_every_number_says_what_it_means(page):
     silent = page.locator("td.number:not([title]), .tiles > div:not([title])")
     assert silent.count() == 0
-    assert page.locator("td.number[title]").count() > 40
+    assert page.locator("td.number[title]").count() > 25
 
 
 def test_charts_follow_the_colours_and_the_width_of_the_page(page):
