@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator, Mapping
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import attrs
@@ -46,6 +46,10 @@ class Settings:
         """Return a message with the place of a key path, if it is known, before it."""
         place = self.place(path)
         return f"{place}: {message}" if place else message
+
+    def put(self, key: str, value: Any, place: str) -> None:
+        """Set a top-level key, for example by an option."""
+        self.update(Settings({key: value}, {(key,): place}))
 
     def update(self, other: Settings) -> None:
         """Override values by another's, key by key; mappings are merged, lists replaced."""
@@ -132,6 +136,9 @@ def write_yaml(values: Mapping[str, Any]) -> str:
     stream = io.StringIO()
     yaml = YAML(typ="safe", pure=True)
     yaml.default_flow_style = False
+    yaml.representer.add_multi_representer(
+        PurePath, lambda yaml, path: yaml.represent_str(f"{path}")
+    )
     yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment] # None in its class
     yaml.dump(dict(values), stream)
     return stream.getvalue()

@@ -154,9 +154,10 @@ def _problems(
     for text in assignments:
         settings.update(parse_assignment(text))
     if database is not None:
-        settings.update(Settings({"database": str(database)}, {("database",): "--database"}))
+        settings.put("database", str(database), "--database")
     kind, meant = benchmark_named(benchmark)
-    settings.update(Settings(dict(meant), {(key,): "BENCHMARK" for key in meant}))
+    for key, value in meant.items():
+        settings.put(key, value, "BENCHMARK")
     entry = registry.benchmarks[kind]
     made = construct(entry.load(), settings, owner=f"benchmark {entry.name!r}")
     problems = list(made.problems())

@@ -28,7 +28,7 @@ Verdict: TypeAlias = Literal["ok", "note", "problem"]
 
 LIBRARIES = (
     "torch", "transformers", "trl", "peft", "accelerate", "datasets", "pytorch-lightning",
-    "attrs", "cattrs", "pluggy", "click", "orjson",
+    "attrs", "cattrs", "pluggy", "click", "orjson", "pydantic",
 )  # fmt: skip
 """Distributions whose versions belong in a bug report."""
 

@@ -157,7 +157,7 @@ class ProverChoice:
         for key, value, place in self._given(entry):
             if key not in known:
                 raise UsageError(f"prover {entry.name!r} has no setting for {place}")
-            settings.update(Settings({key: value}, {(key,): place}))
+            settings.put(key, value, place)
         for text in self.prover_settings:
             settings.update(parse_assignment(text, "--prover-set"))
         arguments = resolve(

@@ -100,10 +100,9 @@ def gather(given: RunOptions) -> tuple[Settings, RunSection]:
     for text in given.assignments:
         settings.update(parse_assignment(text))
     if given.formatter is not None:
-        settings.update(Settings({"formatter": given.formatter}, {("formatter",): "--formatter"}))
+        settings.put("formatter", given.formatter, "--formatter")
     if given.rewards:
-        rewards = list(given.rewards)
-        settings.update(Settings({"reward_func": rewards}, {("reward_func",): "--reward"}))
+        settings.put("reward_func", list(given.rewards), "--reward")
     section: RunSection = construct(
         RunSection, settings.take(RUN_KEY), owner=f"section {RUN_KEY!r}"
     )

@@ -102,7 +102,7 @@ def train(name: str, dry_run: bool, resume: bool | None, as_json: bool, given: R
 def _resolved(entry: registry.Entry[Any, Any], settings: Settings) -> dict[str, Any]:
     """Return every setting, given or default."""
     return {
-        setting.name: _plain(settings.values.get(setting.name, setting.default))
+        setting.name: settings.values.get(setting.name, setting.default)
         for setting in settings_of(entry.load())
     }
 
@@ -133,7 +133,7 @@ def _set_resume(entry: registry.Entry[Any, Any], settings: Settings, resume: boo
     if "resume" not in {setting.name for setting in settings_of(entry.load())}:
         raise UsageError(f"trainer {entry.name!r} has no setting to resume or start anew")
     flag = "--resume" if resume else "--no-resume"
-    settings.update(Settings({"resume": resume}, {("resume",): flag}))
+    settings.put("resume", resume, flag)
 
 
 def _print_plan(entry: registry.Entry[Any, Any], settings: Settings, plan: dict[str, Any]) -> None:
@@ -143,7 +143,7 @@ def _print_plan(entry: registry.Entry[Any, Any], settings: Settings, plan: dict[
         given = setting.name in settings.values
         value = settings.values[setting.name] if given else setting.default
         try:
-            text = write_yaml({setting.name: _plain(value)}).rstrip()
+            text = write_yaml({setting.name: value}).rstrip()
         except YAMLError:
             text = f"# {setting.name}: {value!r}".replace("\n", " ")
         origin = settings.place((setting.name,)) if given else "default"
@@ -151,9 +151,3 @@ def _print_plan(entry: registry.Entry[Any, Any], settings: Settings, plan: dict[
         click.echo("\n".join([f"{head}  # {origin}", *rest]))
     if plan:
         click.echo(write_yaml({RUN_KEY: plan}).rstrip())
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Path):
-        return str(value)
-    return list(value) if isinstance(value, tuple) else value
