@@ -136,6 +136,11 @@ def statement_from(
         UsageError: If it is not a theorem.
     """
     key = _column(item, "statement", columns or {})
+    if not item.get(key):
+        columns_there = ", ".join(map(repr, item)) or "none"
+        raise UsageError(
+            f"has no text {key!r}; its columns are {columns_there} (columns.statement=NAME chooses)"
+        )
     text = _text(item, key)
     named = _column(item, "name", columns or {})
     name = _text(item, named) if named in item else None

@@ -82,7 +82,10 @@ def test_a_statement_may_end_in_a_comment(end: str) -> None:
     [
         ("{", "line 2: is not JSON"),
         ("[]", "line 2: is not a JSON object"),
-        ('{"name": "a"}', "line 2: has no text 'formal_statement'"),
+        (
+            '{"name": "a"}',
+            "line 2: has no text 'formal_statement'; its columns are 'name'",
+        ),
         ('{"name": "a", "formal_statement": "theorem b : True"}', "no theorem called 'a'"),
         (
             '{"name": "a", "formal_statement": "theorem a : True", "header": 1}',
