@@ -128,7 +128,7 @@ def parse_assignment(text: str, option: str = "--set") -> Settings:
 
 
 def write_yaml(values: Mapping[str, Any]) -> str:
-    """Return values as YAML, in their order.
+    """Return values as YAML, in their order; paths become texts.
 
     Raises:
         YAMLError: For a value without a YAML form.
@@ -136,9 +136,7 @@ def write_yaml(values: Mapping[str, Any]) -> str:
     stream = io.StringIO()
     yaml = YAML(typ="safe", pure=True)
     yaml.default_flow_style = False
-    yaml.representer.add_multi_representer(
-        PurePath, lambda yaml, path: yaml.represent_str(f"{path}")
-    )
+    yaml.representer.add_multi_representer(PurePath, lambda to, path: to.represent_str(str(path)))
     yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment] # None in its class
     yaml.dump(dict(values), stream)
     return stream.getvalue()

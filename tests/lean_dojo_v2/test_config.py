@@ -6,7 +6,7 @@ import attrs
 import pytest
 
 from lean_dojo_core.errors import ConfigError
-from lean_dojo_v2.config import Settings, construct, parse_assignment, read_settings
+from lean_dojo_v2.config import Settings, construct, parse_assignment, read_settings, write_yaml
 
 
 def read(folder: Path, text: str) -> Settings:
@@ -119,6 +119,10 @@ def test_an_unreadable_file(tmp_path: Path) -> None:
     (tmp_path / "latin.yaml").write_bytes(b"a: \xe9\n")
     with pytest.raises(ConfigError, match="not UTF-8"):
         read_settings(tmp_path / "latin.yaml")
+
+
+def test_paths_and_tuples_are_written_as_yaml_has_them() -> None:
+    assert write_yaml({"b": Path("x/y"), "a": (1, 2)}) == "b: x/y\na:\n- 1\n- 2\n"
 
 
 @attrs.define

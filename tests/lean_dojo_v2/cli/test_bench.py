@@ -104,7 +104,7 @@ def test_a_progress_model_of_the_environment_makes_another_run(lean_dojo, proble
     [
         (("nonsense",), "nonsense"),
         (("missing.jsonl",), "no such file"),
-        (("sample", "--set", "split=best"), "(got 'best') (from --set split)\n"),
+        (("sample", "--set", "split=best"), "(got 'best') (from --set)\n"),
         (("latin.jsonl",), "latin.jsonl, line 1: is not JSON: "),
         (("folder.jsonl",), "folder.jsonl: cannot be read: Is a directory"),
         (("sample", "--prover", "automation", "--model", "m"), "has no setting for --model"),
