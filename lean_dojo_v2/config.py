@@ -136,8 +136,8 @@ def write_yaml(values: Mapping[str, Any]) -> str:
     stream = io.StringIO()
     yaml = YAML(typ="safe", pure=True)
     yaml.default_flow_style = False
-    yaml.representer.add_multi_representer(PurePath, lambda to, path: to.represent_str(str(path)))
     yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment] # None in its class
+    yaml.representer.add_multi_representer(PurePath, lambda to, path: to.represent_str(str(path)))
     yaml.dump(dict(values), stream)
     return stream.getvalue()
 
