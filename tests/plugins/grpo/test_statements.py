@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import attrs
@@ -244,4 +246,26 @@ def test_it_trains_on_a_file_alone(file, tiny_model, tmp_path, capsys):
     assert "2 statements elaborated" in said
     rows = metrics.read(tmp_path / "out")
     assert any("lean/unparsed" in row for row in rows)
+    assert (tmp_path / "out" / "model.safetensors").exists()
+
+
+@pytest.mark.slow
+def test_two_processes_share_the_statements(file, tiny_model, tmp_path):
+    command = [
+        sys.executable, "-m", "torch.distributed.run", "--nproc_per_node", "2", "--standalone",
+        "-m", "lean_dojo_v2", "train", "grpo", "--set", "device=cpu",
+        "--set", f"model_name={tiny_model}", "--set", f"statements={file}",
+        "--set", f"output_dir={tmp_path / 'out'}", "--data-path", str(tmp_path / "data"),
+        "--reward", "proof-verified", "--set", "turns=2", "--set", "batch_size=4",
+        "--set", "trainer_args.num_generations=4", "--set", "trainer_args.max_steps=2",
+        "--set", "trainer_args.max_completion_length=8", "--set", "trainer_args.logging_steps=1",
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, timeout=400, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "2 prompts per optimiser step (4 completions x 1 pass x 2 processes)" in done.stderr
+    assert done.stderr.count("2 statements elaborated") == 1
+    assert done.stderr.count("2 statements of 3") == 1
+    rows = [row for row in metrics.read(tmp_path / "out") if "turns/mean" in row]
+    assert [row["step"] for row in rows] == [1, 2]
+    assert all(1 <= row["turns/mean"] <= 2 for row in rows)
     assert (tmp_path / "out" / "model.safetensors").exists()
