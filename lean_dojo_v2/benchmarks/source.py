@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from lean_dojo_core.records import BenchmarkProblem
+from lean_dojo_v2.lean.text.header import parse_header
 from lean_dojo_v2.lean.text.source import SourceTheorem
 from lean_dojo_v2.prover.base import source_in
 from lean_dojo_v2.prover.completions import with_context
@@ -13,6 +14,8 @@ from lean_dojo_v2.tracing import LeanGitRepo
 
 FILE = "Benchmark.lean"
 """Name of a header's file in messages."""
+STRICT = " set_option autoImplicit false "
+"""As in Mathlib: elsewhere `(x : ℝ)` would be about any type, for Lean would bind `ℝ`."""
 
 
 def project_of(problem: BenchmarkProblem) -> Path | None:
@@ -31,6 +34,9 @@ def project_of(problem: BenchmarkProblem) -> Path | None:
 def problem_of(problem: BenchmarkProblem, project: Path | None = None) -> TheoremProblem:
     """Return a problem for a prover's ``search_many``.
 
+    In a statement with a text of its own, a name that nothing declares is an error, unless that
+    text says ``set_option autoImplicit true``.
+
     Args:
         problem: The benchmark's theorem.
         project: The folder from :func:`project_of`, for a theorem of a repository.
@@ -41,11 +47,13 @@ def problem_of(problem: BenchmarkProblem, project: Path | None = None) -> Theore
     """
     if problem.theorem is not None:
         return TheoremProblem(source_in(project, problem.theorem))
-    before = problem.header or ""
+    header = problem.header or ""
+    end = parse_header(header).end
+    before = header[:end] + STRICT + header[end:]
     text = f"{before}{problem.statement} by\n  sorry\n"
     start = (before.count("\n") + 1, len(before) - before.rfind("\n"))
     end = (text.count("\n"), len("  sorry") + 1)
     return TheoremProblem(
         SourceTheorem(text, problem.full_name, FILE, start, end, problem.statement),
-        with_context(before, problem.statement),
+        with_context(header, problem.statement),
     )

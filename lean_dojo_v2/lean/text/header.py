@@ -17,10 +17,12 @@ class Header:
     Attributes:
         imports: The imported modules, in order; without an implicit ``Init``.
         is_prelude: Whether the file says ``prelude``, so that ``Init`` is not imported.
+        end: Index in the text after it.
     """
 
     imports: tuple[str, ...] = ()
     is_prelude: bool = False
+    end: int = 0
 
     @property
     def modules(self) -> tuple[str, ...]:
@@ -37,11 +39,12 @@ def parse_header(text: str) -> Header:
     """
     stream = code_tokens(text)
     token = next(stream, None)
+    end = 0
     if token is not None and token.text == "module":
-        token = next(stream, None)
+        end, token = token.end, next(stream, None)
     is_prelude = token is not None and token.text == "prelude"
-    if is_prelude:
-        token = next(stream, None)
+    if token is not None and is_prelude:
+        end, token = token.end, next(stream, None)
     imports: list[str] = []
     while token is not None:
         while token is not None and token.text in _IMPORT_MODIFIERS:
@@ -54,5 +57,5 @@ def parse_header(text: str) -> Header:
         if token is None or token.kind != "ident":
             break  # Lean will report the error
         imports.append(token.text.replace("«", "").replace("»", ""))
-        token = next(stream, None)
-    return Header(tuple(imports), is_prelude)
+        end, token = token.end, next(stream, None)
+    return Header(tuple(imports), is_prelude, end)

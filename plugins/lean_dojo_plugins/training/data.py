@@ -49,12 +49,14 @@ def checked_repositories(repos: Any, database: Any) -> list[Repository]:
     Raises:
         UsageError: If they are not repositories, or there are none; if there is no database.
     """
-    found = list(repos) if isinstance(repos, Iterable) else []
-    if not found or not all(hasattr(one, "url") and hasattr(one, "commit") for one in found):
+    found = list(repos) if isinstance(repos, Iterable) else [None]
+    if not all(hasattr(one, "url") and hasattr(one, "commit") for one in found):
         raise UsageError(
             "train() takes a list of repositories, such as database.repositories, not "
             f"{repos!r:.80}"
         )
+    if not found:
+        raise UsageError("there are no repositories to train on")
     if not hasattr(database, "export_merged_data"):
         raise UsageError(
             f"train() takes a database, such as DynamicDatabase('dynamic_database.json'), not "

@@ -18,6 +18,7 @@ from lean_dojo_v2.benchmarks.source import project_of
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.database.export.splits import split_of
 from lean_dojo_v2.lean import Server
+from lean_dojo_v2.lean.errors import LeanError
 from lean_dojo_v2.sample import sample_database_path
 
 FILE = Path(__file__).parents[2] / "data" / "minif2f.jsonl"
@@ -119,6 +120,23 @@ def test_a_database_that_is_not_there(name: str) -> None:
         registry.benchmarks[name].create(database="nowhere.json").problems()
     with pytest.raises(UsageError, match="there is no such file"):
         JsonlBenchmark("nowhere.jsonl").problems()
+
+
+def opens(engine: Server, statement: str, header: str = "") -> bool:
+    problem = problem_from({"formal_statement": statement, "header": header})
+    try:
+        problem_of(problem).open(engine)
+    except LeanError:
+        return False
+    return True
+
+
+def test_an_unknown_name_in_a_statement_is_no_variable(engine: Server) -> None:
+    assert not opens(engine, "theorem t (x : ℝ) : x = x := by")
+    assert not opens(engine, "theorem t (x : ℝ) : x = x := by", "import Init -- no ℝ\nopen Nat")
+    assert opens(engine, "theorem t {α : Type} (x : α) : x = x := by")
+    lax = "import Init\nset_option autoImplicit true"
+    assert opens(engine, "theorem t (x : α) : x = x := by", lax)
 
 
 def test_automation_proves_what_it_can(engine: Server) -> None:

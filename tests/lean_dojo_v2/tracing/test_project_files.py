@@ -50,6 +50,8 @@ def test_init_is_imported_unless_the_header_says_prelude() -> None:
     assert header.imports == ("A", "B", "C")
     assert header.modules == ("Init", "A", "B", "C")
     assert parse_header("prelude import X").modules == ("X",)
+    for text in ("module prelude import X", "import A.B\nimport all «C d»", "prelude", ""):
+        assert parse_header(f"{text} def x := 1").end == len(text)
 
 
 def test_import_graph_order_and_closure() -> None:
