@@ -48,8 +48,8 @@ def problem_of(problem: BenchmarkProblem, project: Path | None = None) -> Theore
     if problem.theorem is not None:
         return TheoremProblem(source_in(project, problem.theorem))
     header = problem.header or ""
-    end = parse_header(header).end
-    before = header[:end] + STRICT + header[end:]
+    imports = parse_header(header).end
+    before = header[:imports] + STRICT + header[imports:]
     text = f"{before}{problem.statement} by\n  sorry\n"
     start = (before.count("\n") + 1, len(before) - before.rfind("\n"))
     end = (text.count("\n"), len("  sorry") + 1)

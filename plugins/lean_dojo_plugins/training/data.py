@@ -49,7 +49,7 @@ def checked_repositories(repos: Any, database: Any) -> list[Repository]:
     Raises:
         UsageError: If they are not repositories, or there are none; if there is no database.
     """
-    found = list(repos) if isinstance(repos, Iterable) else [None]
+    found: list[Any] = list(repos) if isinstance(repos, Iterable) else [None]
     if not all(hasattr(one, "url") and hasattr(one, "commit") for one in found):
         raise UsageError(
             "train() takes a list of repositories, such as database.repositories, not "
