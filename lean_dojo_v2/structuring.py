@@ -178,14 +178,15 @@ def _plain(annotation: Any, outer: tuple[type, ...]) -> Any:
 
     It is ``Any`` for types that only Python has: the constructor checks their values.
     """
-    from pydantic import AfterValidator, Strict
+    from pydantic import AfterValidator, Strict, WrapValidator
 
     origin, arguments = typing.get_origin(annotation), typing.get_args(annotation)
     if annotation in (bool, int, float, str):
         return Annotated[annotation, Strict()]
     if _is_record(annotation) and annotation not in outer:
         make = AfterValidator(functools.partial(_make, annotation))
-        return Annotated[_mapping(annotation, outer), make]
+        made = WrapValidator(lambda one, make: one if isinstance(one, annotation) else make(one))
+        return Annotated[_mapping(annotation, outer), make, made]
     if origin is Annotated:
         return _plain(arguments[0], outer)
     if origin in {typing.Literal, Callable} or isinstance(annotation, enum.EnumType):

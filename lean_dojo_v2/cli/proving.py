@@ -161,7 +161,7 @@ def set_up_search(asked: SearchOptions) -> None:
         raise UsageError(
             f"proofs are searched by one process, but {count} were started: start `lean-dojo "
             "prove` or `lean-dojo bench` once, with --ray to use all GPUs and cores of this "
-            "machine or of a cluster"
+            "machine or of a cluster; `lean-dojo train` may have several"
         )
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
     given = asked.progress_model

@@ -57,6 +57,8 @@ def structured(value: Any, annotation: Any) -> tuple[Any, list[tuple[tuple[str |
 
 
 FITS = [
+    (Inner(2), Inner, Inner(2)),
+    ([Foreign(1), {"r": 2}], list[Foreign], [Foreign(1), Foreign(2)]),
     (3, int, 3),
     (3, float, 3.0),
     (True, bool, True),

@@ -22,7 +22,12 @@ import attrs
 
 from lean_dojo_v2.lean.client.records import GoalState, Site
 from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.errors import EngineLostError, LeanError, StaleStateError
+from lean_dojo_v2.lean.errors import (
+    EngineLostError,
+    EngineUnavailableError,
+    LeanError,
+    StaleStateError,
+)
 from lean_dojo_v2.lean.verify.digests import StateDigest, digest
 from lean_dojo_v2.lean.verify.kept import Kept
 from lean_dojo_v2.lean.verify.ladder import RUNG_HEARTBEATS, RUNGS, Rung, closing_tactic
@@ -177,7 +182,7 @@ class _Judge:
             patience = max(self.timeout, PROOF_TIMEOUT)
             try:
                 whole = self.point.finish(self.server, tactics, resume, patience)
-            except (EngineLostError, StaleStateError):
+            except (EngineLostError, EngineUnavailableError, StaleStateError):
                 raise
             except LeanError as error:
                 return _unproven(outcome, f"the whole proof cannot be checked: {error}")
@@ -210,7 +215,7 @@ class _Judge:
                 axioms=ALLOWED_AXIOMS,
                 timeout=self.timeout,
             )
-        except (EngineLostError, StaleStateError):
+        except (EngineLostError, EngineUnavailableError, StaleStateError):
             raise
         except LeanError:
             return None

@@ -19,6 +19,7 @@ import orjson
 from accelerate import PartialState
 from transformers import TrainerCallback, TrainerState, TrainingArguments
 
+from lean_dojo_core.errors import DataError
 from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
 
 STEP_FILE = "step.json"
@@ -86,7 +87,11 @@ def keep_fitting_checkpoints(folder: Path, data: Mapping[str, Any], processes: i
 
 
 def problem_of(checkpoint: Path) -> str:
-    """Return why training cannot resume from a checkpoint; empty if it is complete."""
+    """Return why training cannot resume from a checkpoint; empty if it is complete.
+
+    Raises:
+        DataError: If the disk does not give it, so that nobody knows.
+    """
     try:
         sealed = orjson.loads((checkpoint / SEAL).read_bytes())
         for name, (size, checksum) in sealed.items():
@@ -94,8 +99,11 @@ def problem_of(checkpoint: Path) -> str:
                 return f"{name} {problem}"
     except FileNotFoundError:
         return f"{SEAL} is missing"
-    except (OSError, ValueError, TypeError, AttributeError) as error:
-        return f"{SEAL} cannot be read ({error})"
+    except OSError as error:
+        raise DataError(f"cannot be read ({error.strerror}); try again, or remove it",
+                        path=checkpoint) from error  # fmt: skip
+    except (ValueError, TypeError, AttributeError) as error:
+        return f"{SEAL} is damaged ({error})"
     return ""
 
 

@@ -54,6 +54,11 @@ def require_model(name: str | Path) -> None:
         UsageError: If it is neither in a folder, nor in the hub's cache, nor on the hub.
     """
     source = resolve_model(name)
+    if source.endswith(".gguf"):
+        raise UsageError(
+            f"model_name: {name} is a GGUF file, which proves but is not trained; convert it with "
+            "transformers first"
+        )
     if Path(source).is_dir():
         files = ("config.json", "adapter_config.json")
         if not any(next(Path(source).glob(file), None) for file in files):

@@ -10,6 +10,7 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import save_file
 
+from lean_dojo_core.errors import DataError
 from lean_dojo_plugins.sft.trainer import SFTTrainer
 from lean_dojo_plugins.training.checkpoints import keep_fitting_checkpoints, last_checkpoint, seal
 from lean_dojo_plugins.training.storage import report_write_errors
@@ -140,3 +141,15 @@ def test_a_full_disk_is_one_message(tmp_path, which):
 def test_other_errors_stay_as_they_are(tmp_path):
     with pytest.raises(ValueError, match="other"), report_write_errors(tmp_path):
         raise ValueError("other")
+
+
+def test_what_the_disk_does_not_give_is_not_deleted(tmp_path, monkeypatch):
+    kept = checkpoint(tmp_path, 1)
+
+    def unread(path: Path) -> bytes:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(Path, "read_bytes", unread)
+    with pytest.raises(DataError, match=r"checkpoint-1: cannot be read \(Input/output error\)"):
+        last_checkpoint(tmp_path)
+    assert kept.is_dir()

@@ -133,6 +133,7 @@ class Corpus:
             counts.append(len(file.premises))
             premises += sorted(file.premises, key=lambda p: (p.start, (-p.end[0], -p.end[1])))
             digest.update("\0".join((file.path, *file.imports, "")).encode())
+            digest.update(f"{counts[-1]}\0".encode())
         starts, ends = (
             np.array([pack_position(getattr(p, place)) for p in premises], dtype=np.int64)
             for place in ("start", "end")
