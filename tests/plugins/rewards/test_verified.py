@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 from pathlib import Path
 
-import attrs
 import psutil
 import pytest
 
@@ -13,7 +12,8 @@ from lean_dojo_core import registry
 from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.rewards.adapter import adapt
 from lean_dojo_plugins.rewards.verified import PantographVerified
-from lean_dojo_v2.lean.engines.embedded import launch
+from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean.engines.capabilities import PANTOGRAPH
 from lean_dojo_v2.lean.errors import EngineUnavailableError
 from lean_dojo_v2.lean.pool.local import EnginePool
 from lean_dojo_v2.lean.verify.tactics import Verdict
@@ -292,7 +292,7 @@ def test_the_registry_gives_it():
 
 @pytest.mark.slow
 def test_an_engine_that_cannot_verify_is_refused(monkeypatch):
-    monkeypatch.setattr(launch, "EMBEDDED", attrs.evolve(launch.EMBEDDED, ours=False))
+    monkeypatch.setattr(Server, "capabilities", PANTOGRAPH)
     reward = PantographVerified(engine="embedded", engines=1)
     try:
         with pytest.raises(EngineUnavailableError, match="cannot verify"):
