@@ -34,8 +34,13 @@ def resolve_model(name: str | Path) -> str:
     ``shipped`` is the shipped model.
 
     Raises:
-        UsageError: If it can only be a path and nothing is there.
+        UsageError: If it can only be a path and nothing is there, or if it is a GGUF file.
     """
+    if str(name).endswith(".gguf"):
+        raise UsageError(
+            f"{name} is a GGUF file: convert it to safetensors with transformers, or serve it with "
+            "llama.cpp and prove with --endpoint"
+        )
     path = Path(named(str(name))).expanduser()
     if path.exists():
         return str(path)
@@ -54,11 +59,6 @@ def require_model(name: str | Path) -> None:
         UsageError: If it is neither in a folder, nor in the hub's cache, nor on the hub.
     """
     source = resolve_model(name)
-    if source.endswith(".gguf"):
-        raise UsageError(
-            f"model_name: {name} is a GGUF file, which proves but is not trained; convert it with "
-            "transformers first"
-        )
     if Path(source).is_dir():
         files = ("config.json", "adapter_config.json")
         if not any(next(Path(source).glob(file), None) for file in files):

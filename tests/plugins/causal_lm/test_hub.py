@@ -11,7 +11,13 @@ import pytest
 from tokenizers import Tokenizer, models
 from transformers import PreTrainedTokenizerFast
 
-from lean_dojo_plugins.training.hub import _can_be_asked, fetch_tokenizer, hub_options
+from lean_dojo_core.errors import UsageError
+from lean_dojo_plugins.training.hub import (
+    _can_be_asked,
+    fetch_tokenizer,
+    hub_options,
+    resolve_model,
+)
 from lean_dojo_v2.errors import TrainingError
 
 CODE = """
@@ -56,6 +62,12 @@ def test_a_tokenizer_pads_with_its_end_token_or_says_that_it_cannot(tmp_path: Pa
     PreTrainedTokenizerFast(tokenizer_object=words).save_pretrained(tmp_path / "b")
     with pytest.raises(TrainingError, match="neither a padding nor an end token"):
         fetch_tokenizer(str(tmp_path / "b"))
+
+
+@pytest.mark.parametrize("name", ["prover.gguf", "owner/prover.gguf"])
+def test_a_gguf_file_is_refused_with_what_to_do(name: str) -> None:
+    with pytest.raises(UsageError, match="a GGUF file: convert it"):
+        resolve_model(name)
 
 
 def test_a_folder_is_no_matter_of_the_hub(tmp_path: Path) -> None:
