@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
 from pathlib import Path
-from typing import Any
 
 import attrs
 import click
@@ -17,7 +15,7 @@ from lean_dojo_v2.cli.output import emit_json, note, table
 from lean_dojo_v2.cli.run import RunOptions, gather, make_trainer, reward_option
 from lean_dojo_v2.cli.settings import SettingsCommand
 from lean_dojo_v2.cli.waiting import long_command
-from lean_dojo_v2.paths import merged_data_dir
+from lean_dojo_v2.plugin_host.optional_protocols import Evaluates
 
 
 @click.command(cls=SettingsCommand)
@@ -56,35 +54,14 @@ def evaluate(
     """
     entry = registry.trainers[name]
     settings, _ = gather(RunOptions(files, assignments, rewards=rewards))
-    method = getattr(make_trainer(entry, settings), "evaluate", None)
-    if not callable(method):
+    trainer = make_trainer(entry, settings)
+    if not isinstance(trainer, Evaluates):
         raise UsageError(f"trainer {entry.name!r} cannot evaluate: it has no method evaluate")
-    parameters = list(inspect.signature(method).parameters.values())
-    if split is not None and "split" not in {one.name for one in parameters}:
-        raise UsageError(f"trainer {entry.name!r} chooses its data itself; it takes no --split")
-    options = {} if split is None else {"split": split}
-    if dataset is not None and not parameters:
-        raise UsageError(f"trainer {entry.name!r} chooses its data itself; it takes no --dataset")
-    if dataset is None and parameters and parameters[0].default is inspect.Parameter.empty:
-        dataset = merged_data_dir()  # the export folder of `train`
-    found = method(**options) if dataset is None else method(dataset, **options)
-    _print(found, as_json=as_json)
-
-
-def _print(result: Any, *, as_json: bool) -> None:
-    if type(result) is Evaluation and not as_json:
-        numbers = [(name, f"{value:.4g}") for name, value in result.metrics.items()]
-        table(["METRIC", "VALUE"], numbers)
-        note(f"{result.examples} examples of {result.split}; measured: {result.model}")
-        return
-    plain = result
-    if hasattr(result, "to_dict"):
-        plain = result.to_dict()
-    elif attrs.has(type(result)):
-        plain = result = attrs.asdict(result)
+    found = trainer.evaluate(dataset, **({} if split is None else {"split": split}))
     if as_json:
-        emit_json(plain)
-    elif isinstance(result, dict):
-        table(["METRIC", "VALUE"], [(str(key), str(value)) for key, value in result.items()])
-    elif result is not None:
-        click.echo(str(result))
+        emit_json(found.to_dict() if hasattr(found, "to_dict") else attrs.asdict(found))
+    elif type(found) is Evaluation:
+        table(["METRIC", "VALUE"], [(key, f"{value:.4g}") for key, value in found.metrics.items()])
+        note(f"{found.examples} examples of {found.split}; measured: {found.model}")
+    else:  # with a table of its own
+        click.echo(str(found))

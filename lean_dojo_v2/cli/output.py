@@ -18,7 +18,7 @@ _STDOUT = "lean_dojo_v2.cli.stdout"
 
 def keep_stdout_for_json(context: click.Context) -> None:
     """Redirect all other output, including that of plugins, to stderr until the program ends."""
-    if _STDOUT not in context.meta:  # `plugins --json list --json` has it twice
+    if _STDOUT not in context.meta:  # `plugins --json check NAME --json` has it twice
         context.meta[_STDOUT] = sys.stdout
         # Undone when the root context closes, even after wrong arguments.
         context.find_root().with_resource(contextlib.redirect_stdout(sys.stderr))

@@ -13,7 +13,7 @@ from lean_dojo_core import PluginInfo, registry
 from lean_dojo_core.discovery import STRICT_VARIABLE
 from lean_dojo_core.installed import HOST_DISTRIBUTION, host_requirements
 from lean_dojo_v2.cli.lazy import LazyCommand, LazyGroup
-from lean_dojo_v2.cli.options import json_option, options
+from lean_dojo_v2.cli.options import json_option
 from lean_dojo_v2.cli.output import emit_json, note, table
 
 _FILES = {"new": "plugins_new", "check": "plugins_check"}
@@ -32,26 +32,20 @@ COMMANDS = {
 }
 
 
-# Options of `plugins` alone and of `plugins list`.
-_listing_options = options(
-    click.option(
-        "--kind",
-        metavar="KIND",
-        type=click.Choice(list(registry.REGISTRIES)),
-        help=f"Only this kind: {', '.join(registry.REGISTRIES)}.",
-    ),
-    click.option(
-        "--failed", is_flag=True, help="Only plugins that are not active, with the reason."
-    ),
-    click.option("--strict", is_flag=True, help="Exit with 1 if any plugin failed."),
-    json_option,
-)
-
-
 @click.group(cls=LazyGroup, lazy=COMMANDS, invoke_without_command=True)
-@_listing_options
+@click.option(
+    "--kind",
+    metavar="KIND",
+    type=click.Choice(list(registry.REGISTRIES)),
+    help=f"Only this kind: {', '.join(registry.REGISTRIES)}.",
+)
+@click.option("--failed", is_flag=True, help="Only plugins that are not active, with the reason.")
+@click.option("--strict", is_flag=True, help="Exit with 1 if any plugin failed.")
+@json_option
 @click.pass_context
-def plugins(context: click.Context, /, **options: Any) -> None:
+def plugins(
+    context: click.Context, kind: str | None, failed: bool, strict: bool, as_json: bool
+) -> None:
     """List the installed plugins, and what each of them offers.
 
     Environment variables: LEAN_DOJO_DISABLE_PLUGINS (plugins that are never loaded),
@@ -59,17 +53,8 @@ def plugins(context: click.Context, /, **options: Any) -> None:
     (any failure is fatal). Plugins are named by distribution, entry point or
     distribution:entry-point, separated by commas.
     """
-    if context.invoked_subcommand is None:
-        context.invoke(list_, **options)
-
-
-@plugins.command("list", short_help="List the installed plugins (as `plugins` alone does).")
-@_listing_options
-@click.pass_context
-def list_(
-    context: click.Context, kind: str | None, failed: bool, strict: bool, as_json: bool
-) -> None:
-    """List the installed plugins, and what each of them offers."""
+    if context.invoked_subcommand is not None:
+        return
     # The listing shows what failed, so it must work even in strict mode.
     strict = strict or os.environ.pop(STRICT_VARIABLE, "").strip() not in {"", "0"}
     found = registry.current()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import getpass
 import importlib.util
 import keyword
-import os
 import tomllib
 from datetime import datetime
 from importlib import resources
@@ -34,8 +34,8 @@ WORDS = {kind.scaffold: kind for kind in KINDS.values()}
 
 
 @click.command()
-@click.argument("words", nargs=-1, metavar="[KIND] NAME")
-@click.option("--kind", "word", type=click.Choice([*WORDS, TRL_REWARD]), help="The same as KIND.")
+@click.argument("kind", metavar="KIND", type=click.Choice([*WORDS, TRL_REWARD]))
+@click.argument("name")
 @click.option(
     "--from-scratch",
     is_flag=True,
@@ -55,8 +55,8 @@ WORDS = {kind.scaffold: kind for kind in KINDS.values()}
 @click.option("--lean", is_flag=True, help="Write a reward that uses Lean.")
 def new(
     *,
-    words: tuple[str, ...],
-    word: str | None,
+    kind: str,
+    name: str,
     from_scratch: bool,
     lean: bool,
     output: Path | None,
@@ -74,9 +74,14 @@ def new(
     """
     from lean_dojo_core.testing.manifest import SUMMARY_LENGTH
 
-    template, name = _asked(words, word)
-    for variant, chosen in {"from-scratch": from_scratch, "lean": lean}.items():
-        template = _variant(template, variant) if chosen else template
+    template = kind
+    for variant, wanted, chosen in (
+        ("from-scratch", "trainer", from_scratch),
+        ("lean", "reward", lean),
+    ):
+        if chosen and kind != wanted:
+            raise UsageError(f"--{variant} is for a {wanted}, not for a {kind}")
+        template = f"{kind}-{variant}" if chosen else template
     about = _about(template)
     word = about["kind"]
     peers = registry.REGISTRIES[WORDS[word].kind]
@@ -100,7 +105,8 @@ def new(
     folder = output or Path(name)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} already exists; name another folder with --output")
-    values = _values(about, name=name, package=package, summary=summary, author=author or _user())
+    author = author or getpass.getuser()
+    values = _values(about, name=name, package=package, summary=summary, author=author)
     for path, file in _files(word, template, package).items():
         atomic_write_text(folder / path, Template(file.read_text("utf-8")).substitute(values))
     note(f"Wrote {folder}; src/{package}/{word}.py is the place for your idea. Next:\n")
@@ -116,37 +122,6 @@ def new(
 def _about(template: str) -> dict[str, Any]:
     text = (TEMPLATES / template / "about.toml").read_text("utf-8")
     return {"kind": template, "target": "$class_name", **tomllib.loads(text)}
-
-
-def _variant(template: str, option: str) -> str:
-    """Return the template for an option such as ``--lean``.
-
-    Raises:
-        UsageError: If it is of another kind.
-    """
-    [variant] = (
-        folder.name for folder in TEMPLATES.iterdir() if folder.name.endswith(f"-{option}")
-    )
-    wanted = _about(variant)["kind"]
-    if wanted != template:
-        raise UsageError(f"--{option} is for a {wanted}, not for a {template}")
-    return variant
-
-
-def _asked(words: tuple[str, ...], kind: str | None) -> tuple[str, str]:
-    """Return the kind, as the command calls it, and the name."""
-    known = [*WORDS, TRL_REWARD]
-    *kinds, name = words or ("",)
-    if kind is not None:
-        kinds.append(kind)
-    if len(kinds) == 1 and kinds[0] not in known:
-        raise UsageError(f"{kinds[0]!r} is not one of {', '.join(known)}")
-    if len(kinds) != 1 or not name:
-        raise UsageError(
-            "give one kind and a name: `lean-dojo plugins new KIND NAME`; the kinds are "
-            f"{', '.join(known)}"
-        )
-    return kinds[0], name
 
 
 def _bound(installed: str) -> str:
@@ -219,17 +194,3 @@ def _files(word: str, template: str, package: str) -> dict[str, Traversable]:
         f"src/{package}/{word}.py": own / f"{word}.py.tmpl",
         f"tests/test_{package}.py": own / "test.py.tmpl",
     }
-
-
-def _user() -> str:
-    """Return a name for the licence: git's, else the account's."""
-    import getpass
-
-    from lean_dojo_v2.errors import TraceError
-    from lean_dojo_v2.tracing.project.git import run_git
-
-    try:
-        said = run_git(["config", "user.name"])
-    except TraceError:  # git is not installed, or does not know
-        said = ""
-    return said or os.environ.get("USER") or getpass.getuser()

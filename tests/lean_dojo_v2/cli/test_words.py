@@ -20,7 +20,7 @@ OF_ITS_OWN = {
     "--file": "a Lean file to prove, or a file of a corpus for `retrieve`",
     "--formatter": "`prove` asks which one the model was trained with; the others swap it",
     "--jobs": "one a core, or as many as `prove` is told",
-    "--kind": "a filter of the listing; for `show`, which of two kinds; for `plugins new`, what to write",
+    "--kind": "a filter of the listing; for `show`, which of two kinds",
     "--limit": "examples to print, or theorems to try",
     "--model": "a folder for `prove`, an endpoint's name for `agent external`",
     "--output": "what is written, and so where, differs: a folder, an index, a page, a database",
