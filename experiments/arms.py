@@ -36,6 +36,7 @@ Outcomes: TypeAlias = dict[int, dict[str, bool]]
 Found: TypeAlias = dict[tuple[str, int], dict[str, int]]
 """For each arm and seed what every theorem took: a number of expansions; ``NOT_PROVED`` else."""
 NOT_PROVED = 0
+ATTEMPTS = "attempts"
 
 
 def bench_folder(folder: Path, arm: str, seed: int) -> Path:
@@ -46,16 +47,19 @@ def bench_folder(folder: Path, arm: str, seed: int) -> Path:
 def measured(folder: Path, counted: str = "expansions") -> Found:
     """Read what was measured: the outcomes of before, and what was run in this folder since.
 
-    ``counted`` is what of an attempt says how much a proof took.
+    ``counted`` is what of an attempt says how much a proof took, or ``ATTEMPTS``: which of a
+    theorem's attempts was the first to prove it.
     """
     found = read_outcomes(folder / OUTCOMES)
     for done in sorted((folder / "bench").glob("*.measured")):
         arm, _, seed = done.stem.rpartition("-")
+        took: dict[str, int] = {}
         attempts = AttemptFolder(done.with_suffix("")).attempts(PROVER)
-        found[arm, int(seed)] = {
-            one.name: max(1, getattr(one, counted)) if one.success else NOT_PROVED
-            for one in attempts
-        }
+        for one in sorted(attempts, key=lambda one: one.number):
+            if not took.get(one.name):
+                cost = one.number + 1 if counted == ATTEMPTS else max(1, getattr(one, counted))
+                took[one.name] = cost if one.success else NOT_PROVED
+        found[arm, int(seed)] = took
     return found
 
 

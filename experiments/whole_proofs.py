@@ -27,7 +27,7 @@ from typing import Any
 
 import orjson
 
-from arms import OUTCOMES, bench_folder, measured, report, table, write_outcomes
+from arms import ATTEMPTS, OUTCOMES, bench_folder, measured, report, table, write_outcomes
 from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
 from lean_dojo_v2.benchmarks.attempts import AttemptFolder
 from lean_dojo_v2.benchmarks.summary import read_report
@@ -108,11 +108,11 @@ def main() -> None:
     for seed in [] if options.report else options.seeds:
         say(f"seed {seed}")
         WholeProofs(folder, seed, options).run()
-    every = measured(folder)
+    every = measured(folder, counted=ATTEMPTS)
     write_outcomes(folder / OUTCOMES, every)
-    found = report(every, ARMS, COMPARISONS)
+    found = report(every, ARMS, COMPARISONS, [1, 2, 4, MEASURED])
     atomic_write_bytes(folder / "report.json", orjson.dumps(found, option=orjson.OPT_INDENT_2))
-    text = table(found) + spent(folder)
+    text = table(found, "attempts") + spent(folder)
     atomic_write_text(folder / "report.md", text)
     print(text)
 

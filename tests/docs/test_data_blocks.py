@@ -67,7 +67,7 @@ def test_pages_show_the_config_files_as_they_are(all_blocks: list[Any]) -> None:
 def test_the_tests_that_a_page_names_exist() -> None:
     tests = CONFIGS.parents[1] / "tests"
     page = (CONFIGS.parent / "scale.md").read_text("utf-8")
-    named = re.findall(r"`([\w/]+\.py)(?:::(\w+))?`", page)
+    named = re.findall(r"`([\w/]+\.py)(?:::(\w+)(?:\[\w+\])?)?`", page)
     assert len(named) > 15
     for file, test in named:
         if file.startswith(("plugins/", "lean_dojo_v2/")):

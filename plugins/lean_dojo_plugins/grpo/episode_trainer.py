@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import itertools
 import math
-import random
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, cast
 
 import attrs
@@ -21,7 +21,8 @@ from transformers import TrainerCallback
 
 from lean_dojo_core import DatasetFormatter
 from lean_dojo_plugins.causal_lm.text.tokenisation import encode_prompt
-from lean_dojo_plugins.grpo.episodes import EpisodeRunner, Group, PlayedStep, Sampled
+from lean_dojo_plugins.grpo.episodes import EpisodeRunner, Group, PlayedStep, Sampled, StepKey
+from lean_dojo_plugins.grpo.sampling import seed_of
 from lean_dojo_plugins.grpo.step_trainer import StepTrainer
 from lean_dojo_plugins.rewards.adapter import AdaptedReward
 from lean_dojo_v2.errors import TrainingError
@@ -109,28 +110,28 @@ class EpisodeTrainer(StepTrainer):
 
     def _play(self, rows: Sequence[dict[str, Any]], size: int) -> list[Group]:
         """Play groups, replacing those that teach nothing."""
-        groups = self._stage.play(rows, size, self._sample_tactics)
-        everything = list(groups)
+        first = self.first_of(len(rows))
+        found = self._play_round(0, dict(enumerate(rows, first)), size)
+        everything = list(found.values())
         dataset: Any = self.train_dataset
-        # TRL counts passes from 0 again where a run goes on, always at a whole optimiser step.
-        now = (self.state.global_step, self._step % self.args.gradient_accumulation_steps)
-        process = self.accelerator.process_index
-        rng = random.Random(f"{self.args.seed} {(*now, process) if process else now}")
-        for _ in range(self._stage.limits.replacements):
-            idle = [index for index, group in enumerate(groups) if not group.teaches]
-            missing = len(rows) - len(groups)  # theorems that could not be opened
-            if not idle and not missing:
+        for number in range(1, self._stage.limits.replacements + 1):
+            idle = [
+                place for place in range(first, first + len(rows))
+                if place not in found or not found[place].teaches
+            ]  # fmt: skip
+            if not idle:
                 break
-            others = [dataset[rng.randrange(len(dataset))] for _ in range(len(idle) + missing)]
-            found = self._stage.play(others, size, self._sample_tactics)
-            everything += found
-            better = [group for group in found if group.teaches]
-            rest = [group for group in found if not group.teaches]
-            for index in idle:
-                if better:
-                    groups[index] = better.pop()
-            groups += [*better, *rest][:missing]
+            draw = partial(seed_of, self.args.seed, self._phase, self.moment, number)
+            others = {place: dataset[draw(place) % len(dataset)] for place in idle}
+            again = self._play_round(number, others, size)
+            everything += again.values()
+            found |= {
+                place: group
+                for place, group in again.items()
+                if group.teaches or place not in found
+            }
         self.wait_for_others()
+        groups = [found[place] for place in sorted(found)]
         if not groups:
             raise TrainingError("no theorem of the batch can be opened; trace the repository again")
         played = len(everything)
@@ -143,18 +144,34 @@ class EpisodeTrainer(StepTrainer):
         self._note_share("episodes/teaching", teaching, len(groups))
         return groups
 
+    def _play_round(
+        self, number: int, rows: Mapping[int, dict[str, Any]], size: int
+    ) -> dict[int, Group]:
+        """Play a group for each row, by its place in the batch of all processes."""
+        places = list(rows)
+
+        def sample(states: Sequence[str], steps: Sequence[StepKey]) -> list[Sampled]:
+            keys = [(number, places[row], *step) for row, *step in steps]
+            return self._sample_tactics(states, keys)
+
+        played = self._stage.play(list(rows.values()), size, sample)
+        pairs = zip(places, played, strict=True)
+        return {place: group for place, group in pairs if group is not None}
+
     def _note_share(self, name: str, part: int, of: int) -> None:
         """Log a share over all processes."""
         self._note(name, sum(self._gather([part])) / sum(self._gather([of])))
 
-    def _sample_tactics(self, states: Sequence[str]) -> list[Sampled]:
+    def _sample_tactics(
+        self, states: Sequence[str], keys: Sequence[tuple[int, ...]]
+    ) -> list[Sampled]:
         """Sample a tactic at each state with the policy as it is."""
         tokenizer = self._tokenizer
         prompts = [
             encode_prompt(tokenizer, self._formatter.prompt(state), self._prompt_length)
             for state in states
         ]
-        completions, logprobs = self.complete(prompts, 1)
+        completions, logprobs = self.complete(prompts, 1, keys)
         ends = set(self.eos_token_ids)
         texts = [
             cast("str", tokenizer.decode(ids, skip_special_tokens=True)) if ends & set(ids) else ""

@@ -10,9 +10,9 @@ times (dynamic sampling; DAPO, Yu et al. 2025, arXiv:2503.14476).
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -31,7 +31,9 @@ from lean_dojo_v2.tracing import LeanGitRepo
 Tokens: TypeAlias = list[int]
 Sampled: TypeAlias = tuple[Tokens, Tokens, str, "list[float] | None"]
 """Tokens of the prompt and of the tactic, its text, and its tokens' log-probabilities from vLLM."""
-Sampler: TypeAlias = Callable[[Sequence[str]], list[Sampled]]
+StepKey: TypeAlias = tuple[int, int, int]
+"""The row of a step's theorem, its episode, and its number in it."""
+Sampler: TypeAlias = Callable[[Sequence[str], Sequence[StepKey]], list[Sampled]]
 """Samples one tactic at each state."""
 
 
@@ -211,43 +213,48 @@ class EpisodeRunner:
         self._lanes.clear()
         self._stack.close()
 
-    def play(self, rows: Sequence[Mapping[str, Any]], size: int, sample: Sampler) -> list[Group]:
+    def play(
+        self, rows: Sequence[Mapping[str, Any]], size: int, sample: Sampler
+    ) -> list[Group | None]:
         """Play a group of ``size`` episodes for each theorem.
 
         Rows have ``url``, ``commit``, ``file_path``, ``full_name``, ``start`` and ``end``.
 
         Returns:
-            The groups of the theorems that could be opened.
+            The group of each theorem; ``None`` for one that cannot be opened.
         """
-        tables = list(self._open(rows))
-        groups = [Group(row, [Episode() for _ in range(size)]) for row, _, _ in tables]
-        for _ in range(self.limits.steps):
+        tables = self._open(rows)
+        groups = {
+            number: Group(rows[number], [Episode() for _ in range(size)]) for number in tables
+        }
+        for step in range(self.limits.steps):
             going_on = [
-                (table, lane, episode)
-                for (_, table, lane), group in zip(tables, groups, strict=True)
-                for episode in group.episodes
+                (lane, table, episode, (number, place, step))
+                for number, (table, lane) in tables.items()
+                for place, episode in enumerate(groups[number].episodes)
                 if not episode.over
             ]
-            if not going_on:
-                break
             reached = self._in_lanes(
-                [(lane, table.reached, (episode,)) for table, lane, episode in going_on]
+                [(lane, table.reached, (episode,)) for lane, table, episode, _ in going_on]
             )
-            going_on = [one for one in going_on if not one[2].over]
-            states = [state for state in reached if state is not None]
-            if not states:
+            pairs = zip(reached, going_on, strict=True)
+            asked = [(state, one) for state, one in pairs if state is not None]
+            if not asked:
                 break
-            sampled = sample(states)
-            steps = [PlayedStep(state, *one) for state, one in zip(states, sampled, strict=True)]
+            sampled = sample([state for state, _ in asked], [one[-1] for _, one in asked])
             self._in_lanes(
                 [
-                    (lane, table.play, (episode, step))
-                    for (table, lane, episode), step in zip(going_on, steps, strict=True)
+                    (lane, table.play, (episode, PlayedStep(state, *found)))
+                    for (state, (lane, table, episode, _)), found in zip(
+                        asked, sampled, strict=True
+                    )
                 ]
             )
-        for (_, table, _), group in zip(tables, groups, strict=True):
-            group.ended_by_clock = table.ended_by_clock
-        return [group for group in groups if all(episode.steps for episode in group.episodes)]
+        for number, (table, _) in tables.items():
+            groups[number].ended_by_clock = table.ended_by_clock
+            if not all(episode.steps for episode in groups[number].episodes):
+                del groups[number]
+        return [groups.get(number) for number in range(len(rows))]
 
     @staticmethod
     def _in_lanes(work: Sequence[tuple[ThreadPoolExecutor, Callable[..., Any], Any]]) -> list[Any]:
@@ -257,18 +264,19 @@ class EpisodeRunner:
 
     def _open(
         self, rows: Sequence[Mapping[str, Any]]
-    ) -> Iterator[tuple[Mapping[str, Any], _TheoremStates, ThreadPoolExecutor]]:
+    ) -> dict[int, tuple[_TheoremStates, ThreadPoolExecutor]]:
+        """Open theorems; return those that can be opened, by their place in ``rows``."""
         made = []
         for row in rows:
             server, lane = self._lane(self._project(row))
             table = _TheoremStates(self._problem(row), server, self.limits)
-            made.append((row, table, lane, lane.submit(table.state, ())))
-        for row, table, lane, opened in made:
-            try:
+            made.append((table, lane, lane.submit(table.state, ())))
+        found = {}
+        for number, (table, lane, opened) in enumerate(made):
+            with suppress(LeanError):
                 opened.result()
-            except LeanError:
-                continue
-            yield row, table, lane
+                found[number] = table, lane
+        return found
 
     def _project(self, row: Mapping[str, Any]) -> Path:
         folder = self._projects.get(row["url"])

@@ -13,8 +13,6 @@ The prompt's last token is repeated, since the first token of each completion is
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import attrs
@@ -127,36 +125,30 @@ def score(model: Any, groups: Groups) -> tuple[torch.Tensor, torch.Tensor]:
     return groups.spread(outputs.log_probs), groups.spread(outputs.entropy)
 
 
-@contextmanager
-def prompts_read_once(model: PreTrainedModel) -> Iterator[None]:
-    """Let ``model.generate`` read each distinct prompt once within a ``with`` block."""
-    generate: Any = model.generate
-    own = vars(model).get("generate")
+def read_prompts_once(
+    model: PreTrainedModel, *, input_ids: torch.Tensor, attention_mask: torch.Tensor, **_: Any
+) -> dict[str, Any]:
+    """Run each distinct prompt through the model, but for its last token.
 
-    def after_reading(
-        *, input_ids: torch.Tensor, attention_mask: torch.Tensor, **options: Any
-    ) -> Any:
-        key = torch.where(attention_mask.bool(), input_ids, IGNORED)
-        distinct, row_of = torch.unique(key, dim=0, return_inverse=True)
-        given = {"input_ids": input_ids, "attention_mask": attention_mask, **options}
-        if len(distinct) == len(key) or input_ids.shape[1] < 2:
-            return generate(**given)
-        mask = (distinct != IGNORED).long()[:, :-1]
-        cache = model(
-            input_ids=torch.where(distinct != IGNORED, distinct, 0)[:, :-1],
-            attention_mask=mask,
-            position_ids=(mask.cumsum(1) - 1).clamp(min=0),
-            use_cache=True,
-            logits_to_keep=1,
-        ).past_key_values
-        cache.batch_select_indices(row_of)
-        return generate(**given, past_key_values=cache)
+    Args:
+        model: A causal language model.
+        input_ids: ``(batch, length)`` prompts, padded on the left.
+        attention_mask: ``(batch, length)``; 0 for padding.
 
-    policy: Any = model
-    policy.generate = after_reading  # TRL gives no way to it
-    try:
-        yield
-    finally:
-        del policy.generate
-        if own is not None:
-            policy.generate = own
+    Returns:
+        ``past_key_values`` of all rows, for ``model.generate``; nothing if no prompt repeats.
+    """
+    key = torch.where(attention_mask.bool(), input_ids, IGNORED)
+    distinct, row_of = torch.unique(key, dim=0, return_inverse=True)
+    if len(distinct) == len(key) or input_ids.shape[1] < 2:
+        return {}
+    mask = (distinct != IGNORED).long()[:, :-1]
+    cache = model(
+        input_ids=torch.where(distinct != IGNORED, distinct, 0)[:, :-1],
+        attention_mask=mask,
+        position_ids=(mask.cumsum(1) - 1).clamp(min=0),
+        use_cache=True,
+        logits_to_keep=1,
+    ).past_key_values
+    cache.batch_select_indices(row_of)
+    return {"past_key_values": cache}

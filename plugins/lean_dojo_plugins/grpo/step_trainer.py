@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import Hashable, Sequence
 from typing import Any, cast
 
 import torch
@@ -19,7 +18,8 @@ from trl.trainer.utils import add_fused_lm_head
 from lean_dojo_plugins.causal_lm.model.attention import why_not_shared
 from lean_dojo_plugins.causal_lm.model.label_head import add_label_head, restore_forward
 from lean_dojo_plugins.grpo.applied import Applied
-from lean_dojo_plugins.grpo.shared_prompt import pack, prompts_read_once, score
+from lean_dojo_plugins.grpo.sampling import drawn_by_seed, seed_of
+from lean_dojo_plugins.grpo.shared_prompt import pack, score
 from lean_dojo_plugins.grpo.turns import Turns
 from lean_dojo_plugins.rewards.adapter import AdaptedReward
 
@@ -40,6 +40,7 @@ class StepTrainer(trl_grpo.GRPOTrainer):
     turns: Turns | None = None
     """Runs conversations of several turns; ``None``: a completion is one turn."""
     _applied: Applied | None = None
+    _keys: Sequence[Hashable] = ()
 
     def __init__(self, *, args: Any, share_prompts: bool = True, **options: Any) -> None:
         # TRL would load the reference by the name in the model's configuration, which for a merged
@@ -85,17 +86,29 @@ class StepTrainer(trl_grpo.GRPOTrainer):
         ids: Any = self._tokenize_prompts(list(prompts))[0]
         return [list(each) for each in ids]
 
-    def complete(self, prompts: Sequence[list[int]], group: int) -> tuple[list[list[int]], Any]:
+    def complete(
+        self, prompts: Sequence[list[int]], group: int, keys: Sequence[Hashable]
+    ) -> tuple[list[list[int]], Any]:
         """Sample a completion of each prompt; each ``group`` consecutive prompts are equal.
+
+        Args:
+            prompts: Their tokens.
+            group: Size of the groups.
+            keys: What tells each completion from the others of this optimiser step, in all
+                processes.
 
         Returns:
             Their tokens, and log-probabilities if the sampler gives any.
         """
-        asked = list(prompts)
+        missing = 0
         if self._generates_together:
-            most = int(max(self._gather([len(asked)])))
-            asked += [self._filler] * (most - len(asked))
-        tokens, logprobs = self._generate_single_turn(asked, None, {}, group)
+            missing = int(max(self._gather([len(prompts)]))) - len(prompts)
+        asked = [*prompts, *[self._filler] * missing]
+        self._keys = [*keys, *range(missing)]
+        try:
+            tokens, logprobs = self._generate_single_turn(asked, None, {}, group)
+        finally:
+            self._keys = ()
         own = len(prompts)
         return tokens[:own], None if logprobs is None else logprobs[:own]
 
@@ -154,12 +167,26 @@ class StepTrainer(trl_grpo.GRPOTrainer):
         self._clock("time/generation", start)
         return result
 
+    @property
+    def moment(self) -> tuple[int, int]:
+        """The optimiser step, and which pass of it; the same where a killed run goes on."""
+        # TRL counts passes from 0 again there, always at a whole optimiser step.
+        return self.state.global_step, self._step % self.args.gradient_accumulation_steps
+
+    def first_of(self, rows: int) -> int:
+        """Return the place, among those of all processes, of the first of this one's rows."""
+        return int(self.accelerator.process_index) * rows
+
     def _generate_single_turn(self, prompt_ids: list[Any], *args: Any, **kwargs: Any) -> Any:
         generate: Any = super()._generate_single_turn
-        elsewhere = self.use_vllm or self.use_transformers_continuous_batching
+        if self.use_vllm or self.use_transformers_continuous_batching:
+            return generate(prompt_ids, *args, **kwargs)
+        first = self.first_of(len(prompt_ids))
+        keys = self._keys or range(first, first + len(prompt_ids))
+        about = self.args.seed, self._phase, self.moment
+        seeds = [seed_of(*about, *one) for one in zip(keys, map(tuple, prompt_ids), strict=True)]
         model = self.accelerator.unwrap_model(self.model_wrapped)
-        shares = self.shares_prompts and not elsewhere
-        with prompts_read_once(model) if shares else nullcontext():
+        with drawn_by_seed(model, seeds, share_prompts=self.shares_prompts):
             return generate(prompt_ids, *args, **kwargs)
 
     def _get_per_token_logps_and_entropies(self, *inputs: Any, **options: Any) -> Any:

@@ -28,6 +28,7 @@ class Conversation:
     """A conversation as TRL sees it.
 
     Attributes:
+        place: Its place among those of all processes.
         prompt: Tokens of the prompt.
         row: Its row of the dataset.
         completion: Tokens after it.
@@ -38,6 +39,7 @@ class Conversation:
         feedback: Feedback on the last turn; ``None`` if its proof holds.
     """
 
+    place: int
     prompt: list[int]
     row: Mapping[str, Any]
     completion: list[int] = attrs.Factory(list)
@@ -73,7 +75,10 @@ class Turns:
         """Play a batch; see :class:`trl.GRPOTrainer`."""
         ids = trainer.tokens_of(prompts)
         self.played = [
-            Conversation(list(each), row) for each, row in zip(ids, trainer.batch_rows, strict=True)
+            Conversation(place, list(each), row)
+            for place, (each, row) in enumerate(
+                zip(ids, trainer.batch_rows, strict=True), trainer.first_of(len(ids))
+            )
         ]
         sampled = self._turn(self.played, trainer, trainer.group_size)
         for _ in range(self.most - 1):
@@ -95,7 +100,8 @@ class Turns:
     def _turn(self, talks: Sequence[Conversation], trainer: Any, size: int) -> bool:
         """Sample the next turn of each; return whether log-probabilities came, too."""
         asked = [one.prompt + one.completion for one in talks]
-        written, logprobs = trainer.complete(asked, size)
+        keys = [(one.place, one.turns) for one in talks]
+        written, logprobs = trainer.complete(asked, size, keys)
         texts = trainer.processing_class.batch_decode(written, skip_special_tokens=True)
         for place, one in enumerate(talks):
             one.add(written[place], None if logprobs is None else logprobs[place], own=True)

@@ -20,10 +20,8 @@ from lean_dojo_core import registry
 from lean_dojo_core.errors import ConfigError
 from lean_dojo_plugins.grpo.episode_trainer import EpisodeTrainer, _OwnedStep
 from lean_dojo_plugins.grpo.episodes import (
-    Episode,
     EpisodeLimits,
     EpisodeRunner,
-    Group,
     PlayedStep,
     _TheoremStates,
 )
@@ -66,7 +64,7 @@ def rows(tiny_database, tmp_path):
 def test_episodes_are_played_at_the_states_that_lean_gives(stage, rows):
     answer, asked = answers(), []
 
-    def sample(states):
+    def sample(states, _keys):
         asked.append(list(states))
         return [([1], [2], answer(state)) for state in states]
 
@@ -90,7 +88,7 @@ def test_episodes_are_played_at_the_states_that_lean_gives(stage, rows):
 def test_what_cheats_or_does_not_end_is_no_proof(stage, rows):
     texts = iter(["sorry", "", "exact Tiny.self_imp p hp", "exact hp"])
     [group] = stage.play(
-        [rows["Tiny.self_imp"]], 4, lambda states: [([1], [2], next(texts)) for _ in states]
+        [rows["Tiny.self_imp"]], 4, lambda states, _: [([1], [2], next(texts)) for _ in states]
     )
     assert [episode.proved for episode in group.episodes] == [False, False, False, True]
 
@@ -115,7 +113,7 @@ def test_what_an_engine_lost_is_played_again_within_the_same_limits(
     )
     answer = answers()
     [trans] = stage.play(
-        [rows["Tiny.trans'"]], 2, lambda states: [([1], [2], answer(one)) for one in states]
+        [rows["Tiny.trans'"]], 2, lambda states, _: [([1], [2], answer(one)) for one in states]
     )
     assert trans.proved == 1
     assert len(limits) == 4  # the first step again
@@ -133,7 +131,7 @@ def test_a_state_that_is_lost_for_good_ends_its_episode_alone(stage, rows, monke
     monkeypatch.setattr(_TheoremStates, "state", lost)
     answer = answers()
 
-    def sample(states):
+    def sample(states, _keys):
         assert states
         return [([1], [2], answer(one)) for one in states]
 
@@ -141,22 +139,22 @@ def test_a_state_that_is_lost_for_good_ends_its_episode_alone(stage, rows, monke
     assert swap.episodes[0].tactics == ("constructor",)
     assert swap.proved == 1
     monkeypatch.setattr(_TheoremStates, "state", lambda self, tactics: lost(self, ("constructor",)))
-    assert stage.play([rows["Tiny.and_swap"]], 4, sample) == []
+    assert stage.play([rows["Tiny.and_swap"]], 4, sample) == [None]
 
 
 @pytest.fixture
 def played(stage):
     """Play a batch of groups of two, of one step each; give the groups, and what is logged."""
 
-    def play(rows, dataset, sample, *, passes=0):
+    def play(rows, dataset, sample):
         noted = {}
         trainer = SimpleNamespace(
             _stage=stage, _sample_tactics=sample, train_dataset=dataset, _note=noted.__setitem__,
-            state=SimpleNamespace(global_step=3), _step=passes,
-            args=SimpleNamespace(seed=0, gradient_accumulation_steps=2), _gather=list,
-            accelerator=SimpleNamespace(process_index=0), wait_for_others=lambda: None,
+            _phase="train", moment=(3, 0), first_of=lambda rows: 0, args=SimpleNamespace(seed=0),
+            _gather=list, wait_for_others=lambda: None,
         )  # fmt: skip
-        trainer._note_share = partial(EpisodeTrainer._note_share, trainer)
+        for name in ("_note_share", "_play_round"):
+            setattr(trainer, name, partial(getattr(EpisodeTrainer, name), trainer))
         return EpisodeTrainer._play(trainer, rows, 2), noted
 
     stage.limits = EpisodeLimits(steps=1, replacements=2)
@@ -168,7 +166,7 @@ def test_groups_that_teach_nothing_are_replaced_so_many_times(played, rows):
     halves = itertools.cycle(["exact h", "exact ⟨h.2, h.1⟩"])
     asked = []
 
-    def sample(states):
+    def sample(states, _keys):
         asked.extend(states)
         return [([1], [2], next(halves) if "∧" in state else "skip") for state in states]
 
@@ -188,23 +186,13 @@ def test_groups_that_teach_nothing_are_replaced_so_many_times(played, rows):
     assert noted["episodes/replaced"] == pytest.approx(2 / 3)
 
 
-def test_a_resumed_run_replaces_by_the_same_theorems(stage, played):
-    """TRL's own count of passes, 6 after three steps of two, is 0 again where a run goes on."""
-    drawn = []
-    stage.play = lambda rows, *_: [drawn.append(row) or Group(row, [Episode()]) for row in rows]
-    for passes in (6, 0):
-        played([-1, -1], range(1000), None, passes=passes)
-    assert len(drawn) == 12
-    assert drawn[:6] == drawn[6:]
-
-
 @pytest.mark.slow
 def test_what_a_clock_ended_is_counted(played, stage, rows):
     """Hardly any time for a tactic: the engine is stopped, and the next call starts another."""
-    stage.limits = EpisodeLimits(steps=1, replacements=0, tactic_seconds=0.001)
+    stage.limits = EpisodeLimits(steps=1, replacements=0, tactic_seconds=1e-6)
     texts = itertools.cycle(["exact ⟨h.2, h.1⟩", "exact ⟨h.right, h.left⟩"])
     [group], noted = played(
-        [rows["Tiny.and_swap"]], [{}], lambda states: [([1], [2], next(texts)) for _ in states]
+        [rows["Tiny.and_swap"]], [{}], lambda states, _: [([1], [2], next(texts)) for _ in states]
     )
     assert group.proved == 0
     assert noted["episodes/ended_by_clock"] == 2.0
@@ -231,7 +219,7 @@ def test_an_episode_earns_its_proof_and_the_mean_of_its_steps_beside_its_group()
 
 
 def test_a_batch_that_cannot_be_opened_is_one_message(stage, played):
-    stage.play = lambda *_: []
+    stage.play = lambda *_: [None]
     with pytest.raises(TrainingError, match="no theorem of the batch can be opened"):
         played([{}], [{}], None)
 

@@ -1,0 +1,94 @@
+"""Sampling with draws that belong to a completion, not to its batch.
+
+A completion is the same in one process as in several, and after a killed run goes on: its draws
+follow from the run's seed, the optimiser step, its prompt and its place in the whole batch. The
+model's log-probabilities may differ in their last digits between batches of other shapes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from transformers import GenerationConfig, LogitsProcessor, LogitsProcessorList, PreTrainedModel
+
+from lean_dojo_plugins.causal_lm.generate.draws import pick, uniforms
+from lean_dojo_plugins.grpo.shared_prompt import read_prompts_once
+
+
+def seed_of(*parts: Hashable) -> int:
+    """Return a seed, below 2**63, that follows from the printed form of its parts."""
+    digest = hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(digest[:8], "big") >> 1
+
+
+class _OwnDraws(LogitsProcessor):
+    """Leaves only the token that a row's own draw chooses.
+
+    Args:
+        draws: ``(rows, tokens)`` numbers in [0, 1).
+        start: Length of the prompts, with their padding.
+    """
+
+    def __init__(self, draws: torch.Tensor, start: int) -> None:
+        self.draws, self.start = draws, start
+
+    def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        place = input_ids.shape[1] - self.start
+        chosen = pick(scores.float().softmax(-1), self.draws[:, place])
+        return torch.full_like(scores, -torch.inf).scatter(1, chosen[:, None], 0.0)
+
+
+def _decoding(seeds: Sequence[int]) -> Callable[..., Any]:
+    """Make a decoding method for ``generate(custom_generate=…)`` with a seed for each row."""
+
+    def decode(
+        model: Any,
+        input_ids: torch.Tensor,
+        logits_processor: LogitsProcessorList,
+        generation_config: GenerationConfig,
+        **options: Any,
+    ) -> Any:
+        start = input_ids.shape[1]
+        draws = uniforms(seeds, 1, int(generation_config.max_length) - start, input_ids.device)
+        # After temperature, top_k and whatever else the configuration asks for.
+        processors = LogitsProcessorList([*logits_processor, _OwnDraws(draws, start)])
+        return model._sample(  # noqa: SLF001 - what generate itself would call
+            input_ids,
+            logits_processor=processors,
+            generation_config=generation_config,
+            **options,
+        )
+
+    return decode
+
+
+@contextmanager
+def drawn_by_seed(
+    model: PreTrainedModel, seeds: Sequence[int], *, share_prompts: bool
+) -> Iterator[None]:
+    """Let ``model.generate`` draw each row by its seed within a ``with`` block.
+
+    Args:
+        model: TRL calls its ``generate`` and gives no way to it.
+        seeds: One for each row.
+        share_prompts: Read each distinct prompt once.
+    """
+    generate: Any = model.generate
+    own = vars(model).get("generate")
+
+    def seeded(**options: Any) -> Any:
+        cache = read_prompts_once(model, **options) if share_prompts else {}
+        return generate(**options, **cache, custom_generate=_decoding(seeds))
+
+    policy: Any = model
+    policy.generate = seeded
+    try:
+        yield
+    finally:
+        del policy.generate
+        if own is not None:
+            policy.generate = own
