@@ -49,7 +49,7 @@ from stages import claimed, command, say
 SEED = 0
 LIMITS = ["--samples", "16", "--expansions", "16", "--visits", "2", "--seed", str(SEED)]
 """What every model may spend on a theorem when it is measured."""
-PRACTICE = {"samples": 8, "expansions": 8, "heartbeats": 5000}
+SELF_TRAINING = {"samples": 8, "expansions": 8, "heartbeats": 5000}
 """Limits of a search in self-training."""
 
 SHIPPED = Path(__file__).resolve().parents[1] / "plugins" / "lean_dojo_plugins" / "base_model"
@@ -144,7 +144,7 @@ def train(folder: Path, model: Path, options: argparse.Namespace) -> Path:
     given = {
         "model_name": sft, "lr": options.round_lr, "rounds": options.rounds,
         "problems": json.dumps([str(folder / "problems.jsonl")]), "engines": options.engines,
-        "problems_per_round": options.problems, "automation": "true", **PRACTICE,
+        "problems_per_round": options.problems, "automation": "true", **SELF_TRAINING,
     }  # fmt: skip
     return _train(folder, "expert-iteration", given, options.round_steps)
 

@@ -50,7 +50,7 @@ class EqualCalls(Laboratory):
         elif arm == "sft":
             model = self.fine_tune(arm, "sft", self.sample(), self.options.steps)
         elif arm == "expert-iteration":
-            model = self.practise(arm, "hidden")
+            model = self.self_train(arm, "hidden")
         else:
             model = self.reinforce(arm, self.quarter(), episodes="true", **self.lean())
         return model

@@ -1,7 +1,7 @@
 """Whether training proves more, and what of it is due to what.
 
-    python experiments/learning.py FOLDER [--seeds 0 1 2] [--parts human practice …] [--steps 150]
-        [--core RUN] [--engines 1] [--report]
+    python experiments/learning.py FOLDER [--seeds 0 1 2] [--parts human self-training …]
+        [--steps 150] [--core RUN] [--engines 1] [--report]
 
 Every stage is a public command; a killed run goes on with the same command, and calls with other
 seeds may run side by side. Budgets are counted. Models are compared theorem by theorem.
@@ -15,17 +15,17 @@ theorems: what human proofs bring, and where they are few and problems many.
 | | human | ``sft`` on all human proofs of the training theorems |
 | *recipe* | human-fast | the same at twice the learning rate |
 | | human-plain | and with the formatter ``tactic-chat``, which renames no variables |
-| *practice* | quarter | ``sft`` on those of a quarter of them |
-| | practice | ``expert-iteration``: that quarter, and what its model proves of the others |
-| | control | the same, but what is practised on is false: the quarter, in as many steps |
-| *fewer* | practice-30, practice-100 | practice on so many of these statements |
+| *self-training* | quarter | ``sft`` on those of a quarter of them |
+| | self-training | ``expert-iteration``: that quarter, and what its model proves of the others |
+| | control | the same, but what it trains itself on is false: the quarter, in as many steps |
+| *fewer* | self-training-30, self-training-100 | self-training on so many of these statements |
 | *episodes* | episodes | ``grpo`` over whole proofs of these statements, from the quarter's model |
 | | constant | ``grpo`` with a constant reward, from the quarter's model, as many steps |
 
 *problems*: how the gain grows with the number of problems. From random weights, ``sft`` learns the
 proofs of a tenth of the theorems that ``make base-model`` mined of Lean's library (``--core`` is
-its folder). From there, ``expert-iteration`` practises on 0, 100, 1,000 and 10,000 statements of
-the same modules, none of which was mined. What is measured was never practised on, nor mined:
+its folder). From there, ``expert-iteration`` self-trains on 0, 100, 1,000 and 10,000 statements of
+the same modules, none of which was mined. What is measured was never trained on, nor mined:
 *near*, other such statements; *far*, the benchmark ``core-library``, of modules that nobody learns
 from. What a problem's search finds does not depend on the other problems, so the largest number is
 searched, and smaller ones take their part of it.
@@ -50,7 +50,7 @@ import orjson
 from filelock import FileLock
 
 from arms import OUTCOMES, WITHIN, bench_folder, draw, measured, report, table, write_outcomes
-from base_model import PRACTICE
+from base_model import SELF_TRAINING
 from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
 from lean_dojo_v2.benchmarks.core_library.listing import library_server, modules
 from lean_dojo_v2.database.export.splits import unit_hash
@@ -67,21 +67,21 @@ from mining.miner import UNTRIED, Miner
 from mining.shape import sample_shapes, shape
 from stages import claimed, command, say, training_parser
 
-PARTS = ("human", "recipe", "practice", "fewer", "episodes", "problems")
+PARTS = ("human", "recipe", "self-training", "fewer", "episodes", "problems")
 FEWER = (30, 100)
 COUNTS = (0, 100, 1_000, 10_000)
 ARMS = (
     "shipped", "human", "human-fast", "human-plain", "quarter", "control",
-    *(f"practice-{count}" for count in FEWER), "practice", "episodes", "constant",
+    *(f"self-training-{count}" for count in FEWER), "self-training", "episodes", "constant",
     *(f"{where}-{count}" for where in ("near", "far") for count in COUNTS),
 )  # fmt: skip
 COMPARISONS = (
     ("human", "shipped"), ("human-fast", "human"), ("human-plain", "human"),
     ("human-plain", "human-fast"), ("quarter", "shipped"),
-    ("practice", "quarter"), ("practice", "control"),
-    *((f"practice-{count}", "control") for count in FEWER),
+    ("self-training", "quarter"), ("self-training", "control"),
+    *((f"self-training-{count}", "control") for count in FEWER),
     ("control", "quarter"), ("episodes", "quarter"), ("constant", "quarter"),
-    ("human", "practice"), ("human", "episodes"), ("episodes", "practice"),
+    ("human", "self-training"), ("human", "episodes"), ("episodes", "self-training"),
     *((f"{w}-{count}", f"{w}-0") for w in ("near", "far") for count in COUNTS[1:]),
 )  # fmt: skip
 QUARTER = 0.25
@@ -90,7 +90,7 @@ FEW = 0.1
 OF_A_MODULE = 600
 """Theorems of a module of the library that are stated, at most."""
 NEAR = 400
-"""So many of them are measured with, and not practised on."""
+"""So many of them are measured with, and not trained on."""
 FALSE = {"name": "nothing", "header": "", "formal_statement": "theorem nothing : False :="}
 LIMITS = ["--samples", "8", "--expansions", "16", "--visits", "2", "--no-automation"]
 """What every model may spend on a theorem when it is measured."""
@@ -99,7 +99,7 @@ RECIPES: dict[str, dict[str, Any]] = {
     "human-plain": {"lr": 2e-3, "formatter": "tactic-chat"},
 }
 SEARCH = {"samples": 8, "expansions": 16, "visits": 2}
-"""What practice may spend on one."""
+"""What self-training may spend on one."""
 
 
 class Laboratory:
@@ -140,7 +140,7 @@ class Laboratory:
     def fine_tune(
         self, arm: str, trainer: str, database: Path, steps: int, **settings: Any
     ) -> Path:
-        """Train on tactics: with sft, or after practice."""
+        """Train on tactics: with sft, or after self-training."""
         words = ("--formatter", settings.pop("formatter", "tactic-chat-renamed"))
         settings = {"model_name": self.options.base, "batch_size": 16, "lr": 1e-3,
                     "prompt_weight": 0.25, **settings}  # fmt: skip
@@ -206,20 +206,20 @@ class Laboratory:
         projects = {SAMPLE_URLS[name]: str(sample_project_path(name)) for name in SAMPLE_PROJECTS}
         return {"projects": json.dumps(projects), "engines": self.options.engines}
 
-    def practice(self) -> None:
-        """Practise on problems without proofs, and what is due to the longer training."""
+    def self_training(self) -> None:
+        """Self-train on problems without proofs, and what is due to the longer training."""
         nothing = self.folder / "false.jsonl"
         write_rows(nothing, [FALSE])
-        self.practise("practice", "hidden")
-        self.practise("control", str(nothing))
+        self.self_train("self-training", "hidden")
+        self.self_train("control", str(nothing))
 
     def fewer(self) -> None:
-        """Practise on fewer problems; their names decide on which, more include fewer."""
+        """Self-train on fewer problems; their names decide on which, more include fewer."""
         for count in FEWER:
-            self.practise(f"practice-{count}", "hidden", problems_per_round=count)
+            self.self_train(f"self-training-{count}", "hidden", problems_per_round=count)
 
-    def practise(self, arm: str, problems: str, **settings: Any) -> Path:
-        """Practise with the model of the quarter, and learn in the same number of steps."""
+    def self_train(self, arm: str, problems: str, **settings: Any) -> Path:
+        """Self-train with the model of the quarter, and learn in the same number of steps."""
         if self.options.limit:
             settings = {"problems_per_round": self.options.limit, **settings}
         model = self.fine_tune(
@@ -260,7 +260,7 @@ class Laboratory:
             searched = self.fine_tune(
                 arm, "expert-iteration", self.core(), 2 * self.options.steps, model_name=few,
                 human_share=FEW, problems=json.dumps([str(file)]), rounds=1,
-                engines=self.options.engines, **PRACTICE,
+                engines=self.options.engines, **SELF_TRAINING,
             )  # fmt: skip
             self.measure(f"near-{count}", searched, str(near))
             self.measure(f"far-{count}", searched, "core-library")
@@ -321,7 +321,7 @@ def main() -> None:
     for seed in [] if options.report else options.seeds:
         for part in options.parts:
             say(f"seed {seed}: {part}")
-            getattr(Laboratory(folder, seed, options), part)()
+            getattr(Laboratory(folder, seed, options), part.replace("-", "_"))()
     every = measured(folder)
     write_outcomes(folder / OUTCOMES, every)
     found = report(every, ARMS, COMPARISONS)

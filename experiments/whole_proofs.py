@@ -1,4 +1,4 @@
-"""Whether practice on whole proofs teaches.
+"""Whether self-training on whole proofs teaches.
 
     python experiments/whole_proofs.py FOLDER [--seeds 0 1 2] [--steps 150] [--attempts 16]
         [--engines 1] [--limit N] [--report]
@@ -10,9 +10,9 @@ From the model that ships, on the sample's 305 held-out and ``sorry`` theorems:
 | arm | learns |
 |---|---|
 | quarter | ``sft`` on the whole human proofs of a quarter of the training theorems |
-| practice | ``expert-iteration`` with ``whole_proof``: that quarter, and what its model proves |
-| | of the others, in ``--attempts`` samples each |
-| control | the same, but what is practised on is false: the quarter, in as many steps |
+| self-training | ``expert-iteration`` with ``whole_proof``: that quarter, and what its model |
+| | proves of the others, in ``--attempts`` samples each |
+| control | the same, but what it trains itself on is false: the quarter, in as many steps |
 
 Each is measured by ``bench sample --whole-proof --attempts 8``; a theorem counts as proved if one
 of the 8 proofs holds. ``report.md`` has the exact paired test of each seed, and a permutation test
@@ -36,8 +36,8 @@ from lean_dojo_v2.sample import SAMPLE_PROJECTS
 from learning import FALSE, QUARTER, Laboratory, write_rows
 from stages import claimed, command, say, training_parser
 
-ARMS = ("quarter", "control", "practice")
-COMPARISONS = (("practice", "quarter"), ("practice", "control"), ("control", "quarter"))
+ARMS = ("quarter", "control", "self-training")
+COMPARISONS = (("self-training", "quarter"), ("self-training", "control"), ("control", "quarter"))
 MEASURED = 8
 """Proofs of each theorem that a model is measured by."""
 TOKENS = 128
@@ -50,7 +50,7 @@ class WholeProofs(Laboratory):
     def fine_tune(
         self, arm: str, trainer: str, database: Path, steps: int, **settings: Any
     ) -> Path:
-        """Train on whole proofs: with sft, or after practice."""
+        """Train on whole proofs: with sft, or after self-training."""
         settings = {"model_name": self.options.base, "batch_size": 16, "lr": 1e-3,
                     "prompt_weight": 0.25, **settings}  # fmt: skip
         optimiser = {"optim": "muon", "weight_decay": 0.1, "max_steps": steps, "warmup_steps": 0.05}
@@ -72,11 +72,11 @@ class WholeProofs(Laboratory):
         """Train and measure all arms."""
         nothing = self.folder / "false.jsonl"
         write_rows(nothing, [FALSE])
-        self.practise("practice", "hidden", attempts=self.options.attempts)
-        self.practise("control", str(nothing))
+        self.self_train("self-training", "hidden", attempts=self.options.attempts)
+        self.self_train("control", str(nothing))
 
-    def practise(self, arm: str, problems: str, **settings: Any) -> Path:
-        """Practise with the model of the quarter, and learn in the same number of steps."""
+    def self_train(self, arm: str, problems: str, **settings: Any) -> Path:
+        """Self-train with the model of the quarter, and learn in the same number of steps."""
         if self.options.limit:
             settings = {"problems_per_round": self.options.limit, **settings}
         model = self.fine_tune(

@@ -98,7 +98,7 @@ def test_the_documented_counts_are_those_of_the_outcomes_that_are_kept(
 ) -> None:
     found = arms.read_outcomes(ROOT / "results" / "learning.csv")
     page = (ROOT.parent / "docs" / "benchmarks.md").read_text()
-    for arm in ("shipped", "human", "quarter", "control", "practice"):
+    for arm in ("shipped", "human", "quarter", "control", "self-training"):
         runs = arms.outcomes(found, arm)
         proved = ", ".join(str(sum(run.values())) for run in runs.values())
         assert f"| {arm} | {proved} | " in page
