@@ -24,7 +24,7 @@ from kept_engines import KeptEngines, engines_kept
 from two_ends import TwoEnds
 
 from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.engines.embedded.launch import ensure_installed
+from lean_dojo_v2.lean.engines.embedded.install import ensure_installed
 
 if TYPE_CHECKING:
     from chromium import Chromium

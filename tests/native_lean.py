@@ -15,9 +15,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lean_dojo_v2.lean.engines.embedded.launch import ensure_installed
-from lean_dojo_v2.lean.engines.embedded.program import compiled_for, program_argv
-from lean_dojo_v2.lean.engines.embedded.sandbox import PACKAGE, environment, sandboxed_argv
+from lean_dojo_v2.lean.engines.embedded.install import ensure_installed
+from lean_dojo_v2.lean.engines.embedded.launch import compiled_for
+from lean_dojo_v2.lean.engines.embedded.sandbox import environment, sandboxed_argv
 from lean_dojo_v2.lean.engines.program import MODULE, program
 
 if TYPE_CHECKING:
@@ -75,11 +75,11 @@ def lean(words: list[str]) -> int:
 
 
 def _compile(target: Path, source: Path) -> int:
-    home = ensure_installed().path
+    home = ensure_installed()
     if source.read_text("utf-8") == program().text:  # this Lean has compiled it before
         target.write_bytes(compiled_for(home).read_bytes())
         return 0
-    argv = sandboxed_argv(home, PACKAGE / "host/main.js", [f"--compile={MODULE}"])
+    argv = sandboxed_argv(home, [f"--compile={MODULE}"])
     text, env = source.read_bytes(), environment(home)
     done = subprocess.run(argv, input=text, capture_output=True, check=False, env=env)
     sys.stdout.buffer.write(done.stderr)  # lines of JSON
@@ -90,14 +90,16 @@ def _compile(target: Path, source: Path) -> int:
 def _run(main: Path, words: list[str]) -> int:
     """Become the engine, whose answers go where the arguments say."""
     assert main.read_text("utf-8").startswith(f"import {MODULE}\n")
-    home = ensure_installed().path
+    home = ensure_installed()
     compiled = Path(os.environ["LEAN_PATH"].split(os.pathsep)[0]) / f"{MODULE}.olean"
     values = dict(word.split("=", 1) for word in words if word.startswith("--"))
     if "--answers" in values:
         os.dup2(os.open(values["--answers"], os.O_WRONLY), 1)
     readable = [Path(values["--project"])] if "--project" in values else []
     kept = [word for word in words if not word.startswith("--answers=")]
-    argv = program_argv(home, compiled, kept, readable=readable)
+    argv = sandboxed_argv(
+        home, [f"--program={compiled.resolve()}", *kept], readable=[compiled, *readable]
+    )
     os.execve(argv[0], argv, environment(home))
 
 

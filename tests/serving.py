@@ -13,7 +13,7 @@ import uvicorn
 
 from lean_dojo_plugins.services.serve.app import make_app
 from lean_dojo_plugins.services.serve.service import RequestLimits, VerdictService
-from lean_dojo_v2.lean.engines.embedded.launch import ensure_installed
+from lean_dojo_v2.lean.engines.embedded.install import ensure_installed
 from lean_dojo_v2.lean.pool.local import PoolConfig
 
 

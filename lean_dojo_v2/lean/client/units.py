@@ -71,14 +71,14 @@ class CompilationUnit:
     def parse(
         cls,
         payload: Mapping[str, Any],
-        session: Session | None = None,
+        session: Session,
         invocations: list[Mapping[str, Any]] | None = None,
     ) -> Self:
         """Read Pantograph's ``CompilationUnit``."""
         begin, end = payload["boundary"]
         state: GoalState | None = None
         ranges: list[tuple[int, int]] | None = None
-        if session is not None and payload.get("goalStateId") is not None:
+        if payload.get("goalStateId") is not None:
             state = GoalState.parse(int(payload["goalStateId"]), payload["goals"], session)
             ranges = [(int(a), int(b)) for a, b in payload.get("goalSrcBoundaries") or ()]
         return cls(

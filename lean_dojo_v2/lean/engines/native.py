@@ -17,10 +17,8 @@ from pathlib import Path
 import attrs
 
 from lean_dojo_v2.atomic import atomic_write_bytes
-from lean_dojo_v2.lean.engines import bubblewrap, pantograph
-from lean_dojo_v2.lean.engines.capabilities import NATIVE
-from lean_dojo_v2.lean.engines.groups import run_group
-from lean_dojo_v2.lean.engines.process import LaunchPlan
+from lean_dojo_v2.lean.engines import bubblewrap
+from lean_dojo_v2.lean.engines.process import Capabilities, LaunchPlan, kill_group
 from lean_dojo_v2.lean.engines.program import (
     MODULE,
     Program,
@@ -31,6 +29,8 @@ from lean_dojo_v2.lean.engines.program import (
 )
 from lean_dojo_v2.lean.errors import EngineUnavailableError
 
+FOREIGN_VARIABLE = "LEAN_DOJO_PANTOGRAPH"
+"""Names a foreign engine: Pantograph's own REPL, for :class:`.Server` only; it cannot verify."""
 INSTALL = "https://lean-lang.org/install"
 """Address of elan, which installs `lake` and `lean`."""
 OLDEST = (4, 20, 0)
@@ -74,6 +74,21 @@ def find_lean() -> str | None:
     return shutil.which("lean")
 
 
+def find_repl() -> Path | None:
+    """Return the foreign engine, or ``None`` if the variable is not set.
+
+    Raises:
+        EngineUnavailableError: The named program cannot be run.
+    """
+    named = os.environ.get(FOREIGN_VARIABLE)
+    if not named:
+        return None
+    found = shutil.which(named)
+    if found is None:
+        raise EngineUnavailableError(f"{FOREIGN_VARIABLE} is {named!r}, which cannot be run.")
+    return Path(found).absolute()
+
+
 def toolchain_of(project: Path | None) -> Toolchain:
     """Return the Lean of a project; elan downloads it if necessary.
 
@@ -88,15 +103,6 @@ def toolchain_of(project: Path | None) -> Toolchain:
         )
     said = run_tool([program, "--version"], project)
     return Toolchain(program, said.splitlines()[0] if said else "")
-
-
-def lake_lean_path(project: Path) -> str:
-    """Ask Lake for the search path of the project's compiled modules, ``LEAN_PATH``.
-
-    Raises:
-        EngineUnavailableError: Lake is missing, fails, or takes longer than five minutes.
-    """
-    return run_tool(["lake", "env", "printenv", "LEAN_PATH"], project)
 
 
 def run_tool(
@@ -115,7 +121,7 @@ def run_tool(
     where = Path.cwd() if project is None else project
     command = " ".join([Path(argv[0]).name, *argv[1:]])
     try:
-        done = run_group(argv, cwd=where, timeout=timeout)
+        done = _run_group(argv, cwd=where, timeout=timeout)
     except FileNotFoundError as error:
         raise EngineUnavailableError(
             f"The native Lean engine needs `{argv[0]}` for the project {where}. Install Lean with "
@@ -129,6 +135,33 @@ def run_tool(
         said = (done.stderr or done.stdout).decode(errors="replace").strip()
         raise EngineUnavailableError(f"`{command}` in {where} failed.{advice}\n{said[-1500:]}")
     return os.fsdecode(done.stdout).strip()
+
+
+def _run_group(
+    argv: Sequence[str], *, cwd: Path, timeout: float
+) -> subprocess.CompletedProcess[bytes]:
+    """Run a program without input in its own process group, killed on failure.
+
+    Lake runs Lean as its child: killing only ``lake`` would leave a running ``lean`` behind.
+
+    Raises:
+        subprocess.TimeoutExpired: It took longer than ``timeout`` seconds.
+        OSError: It cannot be started.
+    """
+    with subprocess.Popen(
+        list(argv),
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    ) as process:
+        try:
+            output, errors = process.communicate(timeout=timeout)
+        except BaseException:  # a timeout, or Ctrl-C, which does not reach the group
+            kill_group(process)
+            raise
+    return subprocess.CompletedProcess(list(argv), process.returncode, output, errors)
 
 
 def compiled_for(lean: Toolchain, project: Path | None) -> Path:
@@ -148,7 +181,7 @@ def _compile(lean: Toolchain, project: Path | None, program: Program) -> bytes:
         files = ["-o", str(target), *_AS_IN_4_28, str(source)]
         argv = [lean.program, f"--root={folder}", "--json", *files]
         try:
-            done = run_group(argv, cwd=project or Path(folder), timeout=_COMPILE_TIMEOUT)
+            done = _run_group(argv, cwd=project or Path(folder), timeout=_COMPILE_TIMEOUT)
         except subprocess.TimeoutExpired as error:
             raise _does_not_compile(
                 lean, f"it took longer than {_COMPILE_TIMEOUT:.0f} s"
@@ -186,15 +219,20 @@ def native_plan(
         EngineUnavailableError: There is no Lean, it cannot run the program, Lake fails, or the
             requested sandbox is missing.
     """
-    if lean_path is None and project is not None and is_lake_project(project):
-        lean_path = lake_lean_path(project)
+    if lean_path is None and project is not None and _is_lake_project(project):
+        lean_path = run_tool(["lake", "env", "printenv", "LEAN_PATH"], project)
     toolchain = None if project is None else project / "lean-toolchain"
     if toolchain is not None and toolchain.is_file():
         warn_of_old_kernel(toolchain.read_text(errors="replace"))
-    repl = pantograph.find_repl()
-    if repl is not None:
-        return pantograph.pantograph_plan(
-            repl, imports, project=project, lean_path=lean_path, core_options=core_options
+    folder = None if project is None else str(project)
+    if (repl := find_repl()) is not None:
+        return LaunchPlan(
+            kind="native",
+            argv=(str(repl), *imports, *(f"--{option}" for option in core_options)),
+            env={**os.environ, **({"LEAN_PATH": lean_path} if lean_path else {})},
+            what=f"native Lean engine ({repl.name})",
+            capabilities=Capabilities(ours=False, sandboxed=False),
+            cwd=folder,
         )
     lean = toolchain_of(project)
     compiled = compiled_for(lean, project)
@@ -206,11 +244,11 @@ def native_plan(
     paths = [str(compiled.parent), *([lean_path] if lean_path else [])]
     plan = LaunchPlan(
         kind="native",
-        capabilities=NATIVE,
         argv=tuple(words if os.name == "nt" else ["/bin/sh", "-c", _START, *words]),
         env={**os.environ, "LEAN_PATH": os.pathsep.join(paths)},
-        cwd=None if project is None else str(project),
         what=f"native Lean engine (Lean {lean.version})",
+        capabilities=Capabilities(ours=True, sandboxed=False),
+        cwd=folder,
     )
     return bubblewrap.wrapped(plan, [compiled.parent]) if bubblewrap.wanted() else plan
 
@@ -238,6 +276,6 @@ def warn_of_old_kernel(toolchain: str) -> None:
 _warned: set[tuple[int, ...]] = set()
 
 
-def is_lake_project(folder: Path) -> bool:
+def _is_lake_project(folder: Path) -> bool:
     """Whether the folder has a lakefile."""
     return any((folder / name).is_file() for name in ("lakefile.toml", "lakefile.lean"))

@@ -20,8 +20,6 @@ from typing import IO, Any, NoReturn
 import attrs
 import psutil
 
-from lean_dojo_v2.lean.engines.capabilities import PANTOGRAPH, Capabilities
-from lean_dojo_v2.lean.engines.groups import kill_group
 from lean_dojo_v2.lean.errors import (
     EngineDiedError,
     EngineLostError,
@@ -44,6 +42,21 @@ WATCH_INTERVAL = 0.05
 
 
 @attrs.frozen
+class Capabilities:
+    """The capabilities of an engine, known before it starts.
+
+    Attributes:
+        ours: It runs our program, which verifies; otherwise it is a `pantograph-repl` with
+            Pantograph's own commands.
+        sandboxed: Lean code in it can neither write files, nor start programs, nor reach a
+            network.
+    """
+
+    ours: bool
+    sandboxed: bool
+
+
+@attrs.frozen
 class LaunchPlan:
     """How to start an engine of a kind, ``"native"`` or ``"embedded"``, with its whole environment.
 
@@ -54,10 +67,10 @@ class LaunchPlan:
     kind: str
     argv: tuple[str, ...]
     env: Mapping[str, str] = attrs.field(repr=False)
+    what: str
+    capabilities: Capabilities
     cwd: str | None = None
-    capabilities: Capabilities = PANTOGRAPH
     unloaded: tuple[str, ...] = ()
-    what: str = attrs.field(default=attrs.Factory(lambda self: f"{self.kind} engine", True))
 
     @property
     def loads(self) -> Mapping[str, Any]:
@@ -122,21 +135,20 @@ class EngineProcess:
         """The last lines of the engine's log."""
         return self._log.decode(errors="replace").strip()
 
-    def request(self, line: bytes, timeout: float | None, what: str) -> bytes:
+    def request(self, line: bytes, timeout: float | None) -> bytes:
         """Send one line and wait for one line, both without their newlines.
 
         Args:
             line: The request.
             timeout: Seconds to wait; ``None`` waits for ever.
-            what: The request's name, for error messages.
 
         Raises:
             EngineLostError: The engine died, did not answer in time, outgrew its memory or sent
                 unexpected output. It is then stopped with its process group.
         """
-        self._drain_before(what)
+        self._refuse_unexpected()
         try:
-            return self._exchange(memoryview(line + b"\n"), timeout, what)
+            return self._exchange(memoryview(line + b"\n"), timeout)
         except BaseException:  # Ctrl-C as well: a late answer would be taken for the next one
             self.close()
             raise
@@ -158,7 +170,7 @@ class EngineProcess:
 
     # -- the loop ---------------------------------------------------------------------------------
 
-    def _exchange(self, to_write: memoryview, timeout: float | None, what: str) -> bytes:
+    def _exchange(self, to_write: memoryview, timeout: float | None) -> bytes:
         deadline = None if timeout is None else time.monotonic() + timeout
         poll = select.poll()
         poll.register(self._stdout, select.POLLIN)
@@ -170,17 +182,17 @@ class EngineProcess:
             events = poll.poll(self._wait_ms(deadline))
             for descriptor, event in events:
                 if descriptor == self._stdin.fileno():
-                    to_write = self._write_some(to_write, poll, what)
+                    to_write = self._write_some(to_write, poll)
                 elif descriptor == self._stderr.fileno():
                     if not self._read_log() and event & select.POLLHUP:
                         poll.unregister(descriptor)
                 else:
-                    answer = self._read_answer(what)
+                    answer = self._read_answer()
                     if answer is not None:
                         return answer
             # By the clock, since an engine may flood its log for ever.
             if not events or time.monotonic() >= next_check:
-                self._check_limits(deadline, timeout, what)
+                self._check_limits(deadline, timeout)
                 next_check = time.monotonic() + WATCH_INTERVAL
 
     def _wait_ms(self, deadline: float | None) -> float | None:
@@ -190,43 +202,37 @@ class EngineProcess:
             left = WATCH_INTERVAL if left is None else min(left, WATCH_INTERVAL)
         return None if left is None else left * 1000 + 1
 
-    def _check_limits(self, deadline: float | None, timeout: float | None, what: str) -> None:
-        if self.memory_limit_mb is not None and self.memory_mb > self.memory_limit_mb:
-            used = self.memory_mb
-            self.fail(
-                EngineMemoryError,
-                f"grew to {used:.0f} MB at {what}; its limit is {self.memory_limit_mb} MB",
-            )
+    def _check_limits(self, deadline: float | None, timeout: float | None) -> None:
+        limit = self.memory_limit_mb
+        if limit is not None and (used := self.memory_mb) > limit:
+            self.fail(EngineMemoryError, f"grew to {used:.0f} MB; its limit is {limit} MB")
         if deadline is not None and time.monotonic() >= deadline:
-            self.fail(EngineTimeoutError, f"did not answer {what} within {timeout:g} s")
+            self.fail(EngineTimeoutError, f"did not answer within {timeout:g} s")
 
-    def _write_some(self, to_write: memoryview, poll: select.poll, what: str) -> memoryview:
+    def _write_some(self, to_write: memoryview, poll: select.poll) -> memoryview:
         try:
             written = os.write(self._stdin.fileno(), to_write)
         except BlockingIOError:
             return to_write
         except (BrokenPipeError, ConnectionResetError):
-            self.bury(what)
+            self.bury()
         if written == len(to_write):
             poll.unregister(self._stdin)
         return to_write[written:]
 
-    def _read_answer(self, what: str) -> bytes | None:
+    def _read_answer(self) -> bytes | None:
         """Read available data; return the answer once it is complete."""
         try:
             chunk = os.read(self._stdout.fileno(), CHUNK)
         except BlockingIOError:
             return None
         if not chunk:
-            self.bury(what)
+            self.bury()
         end = chunk.find(b"\n")
         if end < 0:
             self._unread += chunk
             if len(self._unread) > self.answer_limit:
-                self.fail(
-                    EngineProtocolError,
-                    f"answered {what} with more than {self.answer_limit} bytes",
-                )
+                self.fail(EngineProtocolError, f"answered with more than {self.answer_limit} bytes")
             return None
         answer = bytes(self._unread + chunk[:end])
         self._unread = bytearray(chunk[end + 1 :])
@@ -242,23 +248,23 @@ class EngineProcess:
         del self._log[:-LOG_LIMIT]
         return bool(chunk)
 
-    def _drain_before(self, what: str) -> None:
+    def _refuse_unexpected(self) -> None:
         """Stop an engine with unexpected output, which would be taken for the next answer."""
         if not self._finalizer.alive:
-            raise EngineDiedError(f"The {self.plan.what} is closed; it cannot answer {what}.")
+            raise EngineDiedError(f"The {self.plan.what} is closed.")
         if not self._unread:
             try:
                 self._unread += os.read(self._stdout.fileno(), CHUNK)
             except BlockingIOError:
                 return
             if not self._unread:
-                self.bury(what)
+                self.bury()
         said = self._unread[:200].decode(errors="replace")
-        self.fail(EngineProtocolError, f"sent unexpected output before {what}: {said!r}")
+        self.fail(EngineProtocolError, f"sent unexpected output: {said!r}")
 
     def _expect_ready(self, timeout: float) -> None:
         try:
-            line = self._exchange(memoryview(b""), timeout, "its start").strip()
+            line = self._exchange(memoryview(b""), timeout).strip()
         except BaseException:
             self.close()
             raise
@@ -268,7 +274,7 @@ class EngineProcess:
 
     # -- the end ----------------------------------------------------------------------------------
 
-    def bury(self, what: str, reason: str = "") -> NoReturn:
+    def bury(self, reason: str = "") -> NoReturn:
         """Report a process that has ended or announced its end.
 
         Raises:
@@ -281,13 +287,12 @@ class EngineProcess:
             code = None
         else:
             # Its children (a wrapper script's engine) may live on in its group, whose id is not
-            # reused
-            # meanwhile.
+            # reused meanwhile.
             with suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
         self._drain_log()
         kind = EngineMemoryError if OUT_OF_MEMORY in self.log_tail.lower() else EngineDiedError
-        self.fail(kind, f"{_ending(code)} at {what}{reason and f' ({reason})'}")
+        self.fail(kind, f"{_ending(code)}{reason and f' ({reason})'}")
 
     def _drain_log(self) -> None:
         while self._read_log():
@@ -323,6 +328,13 @@ def _spawn(plan: LaunchPlan) -> subprocess.Popen[bytes]:
         ) from error
 
 
+def kill_group(process: subprocess.Popen[bytes]) -> None:
+    """Kill the leader of a process group, and its children."""
+    if process.returncode is None:  # its pid cannot be reused before it is reaped
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
 def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes], IO[bytes]]:
     assert process.stdin is not None
     assert process.stdout is not None
@@ -345,9 +357,8 @@ def _stop(process: subprocess.Popen[bytes], owner: int) -> None:
         return  # a forked child must not kill its parent's engine
     # Even if its leader has ended, since children may live on in its group. The group's id can be
     # reused only after the leader is reaped, so it is killed before that.
-    if process.returncode is None:
-        kill_group(process)
-        process.wait()
+    kill_group(process)
+    process.wait()
     for stream in (process.stdin, process.stdout, process.stderr):
         if stream is not None:
             stream.close()

@@ -31,7 +31,6 @@ MAIN = SOURCES / "Main.lean"
 """The command line of the program: it imports the program's files, and answers lines."""
 
 _IMPORT = re.compile(r"^import .*$", re.MULTILINE)
-_DIGEST_BYTES = 32
 _OLD = 8
 """Number of programs kept per Lean; the oldest are deleted first."""
 

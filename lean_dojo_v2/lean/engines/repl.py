@@ -68,11 +68,11 @@ def _answer(process: EngineProcess, line: bytes) -> bytes:
     """Forward a line unchanged, unless it names files."""
     cmd, payload = _command(line)
     if payload is None or not needs_files(cmd):
-        return process.request(line, None, "a request")
+        return process.request(line, None)
 
     def ask(cmd: str, fields: Mapping[str, Any]) -> dict[str, Any]:
         line = cmd.encode() + b" " + orjson.dumps(fields)
-        return dict(orjson.loads(process.request(line, None, cmd)))
+        return dict(orjson.loads(process.request(line, None)))
 
     return orjson.dumps(with_files(cmd, payload, ask))
 

@@ -11,8 +11,7 @@ import attrs
 
 from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.lean.engines.embedded.launch import embedded_plan
-from lean_dojo_v2.lean.engines.native import INSTALL, find_lean, native_plan
-from lean_dojo_v2.lean.engines.pantograph import find_repl
+from lean_dojo_v2.lean.engines.native import INSTALL, find_lean, find_repl, native_plan
 from lean_dojo_v2.lean.engines.process import LaunchPlan
 from lean_dojo_v2.lean.errors import EngineUnavailableError
 from lean_dojo_v2.lean.text.header import parse_header

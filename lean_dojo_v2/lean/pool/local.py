@@ -48,7 +48,6 @@ class PoolConfig:
         size: Engines; one for each available core if not given.
         imports: Modules that every engine imports.
         project_path: A Lake project.
-        lean_path: Search path of compiled modules, for the native engine.
         options: Pantograph's options.
         core_options: Options of Lean, each ``"name=value"``.
         engine: ``"auto"``, ``"native"`` or ``"embedded"``.
@@ -56,27 +55,23 @@ class PoolConfig:
         memory_limit_mb: Resident megabytes at which an engine is killed, even during a request.
             The embedded engine has about 800 after a first proof with ``Init``, 950 with ``Lean``.
         recycle_memory_mb: Resident megabytes at which an engine is replaced between two requests.
-        warm_headers: Number of headers that an engine is assumed to keep loaded.
     """
 
     size: int = attrs.field(factory=available_cores, validator=attrs.validators.ge(1))
     imports: tuple[str, ...] = attrs.field(default=("Init",), converter=tuple)
     project_path: str | Path | None = None
-    lean_path: str | None = None
     options: Mapping[str, Any] = attrs.field(factory=dict)
     core_options: tuple[str, ...] = attrs.field(default=(), converter=tuple)
     engine: EngineName = "auto"
     timeout: float = 60.0
     memory_limit_mb: int | None = 4_000
     recycle_memory_mb: int | None = 2_600
-    warm_headers: int = attrs.field(default=4, validator=attrs.validators.ge(0))
 
     def server(self) -> Server:
         """Make one server of the pool, not started yet."""
         return Server(
             imports=self.imports,
             project_path=self.project_path,
-            lean_path=self.lean_path,
             options=self.options,
             core_options=self.core_options,
             timeout=self.timeout,
@@ -92,26 +87,27 @@ class LocalSlot:
     def __init__(self, config: PoolConfig, judge: Judge[Server] | None = None) -> None:
         self._config = config
         self._server = config.server()
+        self._owner: str | None = None
         if judge is not None:
             self._server.share_judge(judge)
 
-    def call(self, fn: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-        """Run ``fn(server, *args)``."""
-        return fn(self._server, *args)
+    def call(self, fn: Callable[..., Any], args: tuple[Any, ...], owner: str | None) -> Any:
+        """Run ``fn(server, *args)`` for an owner; see :class:`.Slot`."""
+        if owner != self._owner:
+            self._server.give_up_tainted()
+        self._owner = owner
+        try:
+            return fn(self._server, *args)
+        finally:
+            if owner is None:
+                self._server.give_up_tainted()
+            limit = self._config.recycle_memory_mb
+            if limit is not None and self._server.memory_mb > limit:
+                self._server.close()
 
     def life(self) -> object:
         """Return the engine's process id."""
         return self._server.pid
-
-    def tidy(self) -> None:
-        """Stop an engine beyond ``recycle_memory_mb``; the next call starts another."""
-        limit = self._config.recycle_memory_mb
-        if limit is not None and self._server.memory_mb > limit:
-            self._server.close()
-
-    def clear(self) -> None:
-        """Stop an engine that has run a program of a text; the next call starts another."""
-        self._server.give_up_tainted()
 
     def interrupt(self) -> None:
         """Kill the engine for good."""
@@ -187,21 +183,12 @@ class EnginePool:
         self,
         fn: Callable[..., R],
         items: Iterable[Any],
-        *,
-        header: Callable[[Any], str | None] | str | None = None,
-        name: Callable[[Any], str] | None = None,
-        owner: str | None = None,
-        return_exceptions: bool = False,
     ) -> list[R]:
         """Run ``fn(server, item)`` for every item and wait for all of them.
 
         Args:
             fn: Called with a server and an item (or, for an item that is a tuple, its parts).
             items: The items.
-            header: Key of the header, for all items or for each; see :meth:`submit`.
-            name: Name of an item in errors.
-            owner: Owner of their texts; see :meth:`submit`.
-            return_exceptions: Return exceptions among the results instead of raising the first one.
 
         Returns:
             The results, in the order of the items.
@@ -209,15 +196,9 @@ class EnginePool:
         Raises:
             Exception: The first item's that failed, after all the others have been answered.
         """
-        futures: list[Future[R]] = []
-        for item in items:
-            args = item if isinstance(item, tuple) else (item,)
-            key = header(item) if callable(header) else header
-            label = name(item) if name is not None else None
-            futures.append(self.submit(fn, *args, header=key, name=label, owner=owner))
+        parts = (item if isinstance(item, tuple) else (item,) for item in items)
+        futures = [self.submit(fn, *args) for args in parts]
         wait(futures)
-        if return_exceptions:
-            return [future.exception() or future.result() for future in futures]  # type: ignore[misc]
         return [future.result() for future in futures]
 
     def close(self) -> None:
@@ -234,7 +215,7 @@ class EnginePool:
             if self._scheduler is None:
                 judge = Judge(self.config.server().another)
                 slots = [self._make_slot(judge) for _ in range(self.config.size)]
-                scheduler = Scheduler(slots, self.config.warm_headers)
+                scheduler = Scheduler(slots)
                 self._scheduler = scheduler
                 self._finalizer = weakref.finalize(self, _close, scheduler, judge, os.getpid())
             return self._scheduler

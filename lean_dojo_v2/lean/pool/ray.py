@@ -68,8 +68,8 @@ class RaySlot:
         self._life: object = None
         self._retired = False
 
-    def call(self, fn: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-        """Run ``fn(server, *args)`` in the actor; raise there what it raises here.
+    def call(self, fn: Callable[..., Any], args: tuple[Any, ...], owner: str | None) -> Any:
+        """Run ``fn(server, *args)`` in the actor, and raise here what it raises there.
 
         Raises:
             EngineDiedError: The actor is gone, or closed for good.
@@ -83,7 +83,7 @@ class RaySlot:
             remote = self._ray.remote(**self._resources, max_concurrency=2)(EngineActor)
             self._actor = remote.remote(self._config)
         try:
-            self._life, result, error = self._ray.get(self._actor.call.remote(fn, args))
+            self._life, result, error = self._ray.get(self._actor.call.remote(fn, args, owner))
         except errors.RayActorError as lost:
             self._actor, self._life = None, None
             raise EngineDiedError(f"The Ray actor of a Lean engine is gone: {lost}") from lost
@@ -94,18 +94,6 @@ class RaySlot:
     def life(self) -> object:
         """Return the engine's process id and node, as of the last request."""
         return self._life
-
-    def tidy(self) -> None:
-        """Do nothing; the actor does it."""
-
-    def clear(self) -> None:
-        """Let the actor stop an engine that has run a program of a text."""
-        if self._actor is None:
-            return
-        try:
-            self._life = self._ray.get(self._actor.clear.remote())
-        except self._ray.exceptions.RayActorError:
-            self._actor, self._life = None, None
 
     def interrupt(self) -> None:
         """Kill the actor and its engine for good."""
@@ -132,7 +120,7 @@ class EngineActor:
         self._slot = LocalSlot(config)
 
     def call(
-        self, fn: Callable[..., Any], args: tuple[Any, ...]
+        self, fn: Callable[..., Any], args: tuple[Any, ...], owner: str | None
     ) -> tuple[object, Any, BaseException | None]:
         """Run a request; return the engine's life, the result and the error.
 
@@ -140,16 +128,10 @@ class EngineActor:
         """
         result, failure = None, None
         try:
-            result = self._slot.call(fn, args)
+            result = self._slot.call(fn, args, owner)
         except Exception as error:
             failure = error.with_traceback(None)
-        self._slot.tidy()
         return self._slot.life(), result, failure
-
-    def clear(self) -> object:
-        """Stop an engine that has run a program of a text; return the engine's life."""
-        self._slot.clear()
-        return self._slot.life()
 
     def stop(self) -> None:
         """Stop the engine for good, also during a request."""

@@ -23,6 +23,8 @@ LOOK_AHEAD = 256
 """Number of waiting requests searched for one with a loaded header."""
 PATIENCE = 16
 """How often, per engine, the oldest request may be skipped for one with a warm header."""
+WARM_HEADERS = 4
+"""Number of headers that an engine is assumed to keep loaded."""
 JOIN_SECONDS = 10.0
 """Seconds that closing waits for a request that is busy outside its engine."""
 
@@ -30,17 +32,15 @@ JOIN_SECONDS = 10.0
 class Slot(Protocol):
     """A place for one engine: in this process, or in an actor elsewhere."""
 
-    def call(self, fn: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-        """Run ``fn(server, *args)``."""
+    def call(self, fn: Callable[..., Any], args: tuple[Any, ...], owner: str | None) -> Any:
+        """Run ``fn(server, *args)`` on an engine that has run no program of another owner's text.
+
+        An engine that has then grown too large, or run a program of a text without an owner, is
+        stopped; the next call starts another.
+        """
 
     def life(self) -> object:
         """Return a value that changes whenever the engine is replaced; ``None`` while none runs."""
-
-    def tidy(self) -> None:
-        """Between two requests: stop an engine that has grown too large."""
-
-    def clear(self) -> None:
-        """Stop an engine that has run a program of a text."""
 
     def interrupt(self) -> None:
         """Kill the engine, from any thread."""
@@ -69,7 +69,6 @@ class Worker:
     slot: Slot
     warm: OrderedDict[str, None] = attrs.Factory(OrderedDict)
     life: object = None
-    owner: str | None = None
 
     def rank(self, request: Request) -> int:
         """Suitability for a request: 0 has the header, 1 has a running engine, 2 has none."""
@@ -79,13 +78,9 @@ class Worker:
 
 
 class Scheduler:
-    """Workers, one thread each, and the requests that wait for them.
+    """Workers, one thread each, and the requests that wait for them."""
 
-    An engine is assumed to keep ``warm_headers`` headers loaded.
-    """
-
-    def __init__(self, slots: list[Slot], warm_headers: int) -> None:
-        self._warm_headers = warm_headers
+    def __init__(self, slots: list[Slot]) -> None:
         self._changed = threading.Condition()
         self._waiting: deque[Request] = deque()
         self._idle: list[Worker] = []
@@ -169,12 +164,9 @@ class Scheduler:
     def _perform(self, worker: Worker, request: Request) -> None:
         """Run a request, with another engine if it kills the first one."""
         happened: list[str] = []
-        if request.owner != worker.owner:
-            worker.slot.clear()
-        worker.owner = request.owner
         while True:
             try:
-                result = worker.slot.call(request.fn, request.args)
+                result = worker.slot.call(request.fn, request.args, request.owner)
             except EngineTimeoutError as error:
                 # It would take as long again, so the time limit is the answer.
                 error.add_note(f"Request: {request.name}")
@@ -200,9 +192,6 @@ class Scheduler:
 
     def _note_header(self, worker: Worker, request: Request) -> None:
         """Record what the worker's engine has loaded."""
-        if request.owner is None:
-            worker.slot.clear()
-        worker.slot.tidy()
         with self._changed:
             life = worker.slot.life()
             if life != worker.life or life is None:
@@ -211,7 +200,7 @@ class Scheduler:
             if request.header is not None and life is not None:
                 worker.warm[request.header] = None
                 worker.warm.move_to_end(request.header)
-                while len(worker.warm) > self._warm_headers:
+                while len(worker.warm) > WARM_HEADERS:
                     worker.warm.popitem(last=False)
 
 

@@ -29,10 +29,6 @@ Ts = TypeVarTuple("Ts")
 R = TypeVar("R")
 
 
-class _GivenBackError(Exception):
-    """The last user has given these engines back."""
-
-
 @attrs.define(eq=False)
 class _Open:
     """A pool and its number of open requests."""
@@ -41,87 +37,12 @@ class _Open:
     unanswered: int = 0
 
 
-class ProjectEngines:
-    """Pools of engines by repository; safe to use from several threads.
+@attrs.define(eq=False)
+class _Pools:
+    """A configuration's pools by repository, the most recently used last, and its users."""
 
-    Beyond ``kept`` pools, the least recently used ones are closed at the next request, once they
-    have answered everything.
-
-    Args:
-        make: Makes the pool of a repository's folder; ``None`` stands for goals without one.
-        kept: Number of pools that stay open.
-
-    Attributes:
-        users: Number of users.
-    """
-
-    def __init__(self, make: Callable[[Path | None], EnginePool], kept: int) -> None:
-        self._make = make
-        self._kept = kept
-        self._open: OrderedDict[Path | None, _Open] = OrderedDict()
-        self._lock = threading.Lock()
-        self._given_back = False
-        self.users = 0
-
-    @property
-    def projects(self) -> list[Path | None]:
-        """The repositories with open pools, the most recently used last."""
-        with self._lock:
-            return list(self._open)
-
-    def submit(
-        self,
-        project: Path | None,
-        fn: Callable[[Server, *Ts], R],
-        /,
-        *args: *Ts,
-        header: str | None = None,
-        name: str | None = None,
-        owner: str | None = None,
-    ) -> Future[R]:
-        """Queue a request, see :meth:`SharedEngines.submit`."""
-        # Under one lock, so that close() comes before or after both.
-        with self._lock:
-            if self._given_back:
-                raise _GivenBackError
-            entry = self._entry(project)
-            future = entry.pool.submit(fn, *args, header=header, name=name, owner=owner)
-            entry.unanswered += 1
-            idle = self._take_idle()
-        future.add_done_callback(lambda _: self._answered(entry))
-        # Not under the lock, since stopping processes takes time.
-        for pool in idle:
-            pool.close()
-        return future
-
-    def close(self) -> None:
-        """Cancel waiting requests and stop all engines; the next request starts others."""
-        with self._lock:
-            entries = list(self._open.values())
-            self._open.clear()
-        for entry in entries:
-            entry.pool.close()
-
-    def give_back(self) -> None:
-        """Close them for good; a late request goes to other engines."""
-        with self._lock:
-            self._given_back = True
-        self.close()
-
-    def _entry(self, project: Path | None) -> _Open:
-        if project not in self._open:
-            self._open[project] = _Open(self._make(project))
-        self._open.move_to_end(project)
-        return self._open[project]
-
-    def _take_idle(self) -> list[EnginePool]:
-        excess = max(0, len(self._open) - self._kept)
-        idle = [project for project, entry in self._open.items() if not entry.unanswered]
-        return [self._open.pop(project).pool for project in idle[:excess]]
-
-    def _answered(self, entry: _Open) -> None:
-        with self._lock:
-            entry.unanswered -= 1
+    open: OrderedDict[Path | None, _Open] = attrs.field(factory=OrderedDict)
+    users: int = 0
 
 
 class SharedEngines:
@@ -131,15 +52,16 @@ class SharedEngines:
 
     Args:
         config: Configuration of the pools; users with equal ones share their engines.
-        kept: Number of most recently used pools that stay open.
+        kept: Number of most recently used pools that stay open; others are closed at the next
+            request, once they have answered everything.
     """
 
     def __init__(self, config: PoolConfig, kept: int = 2) -> None:
         self.config = config
         self.kept = kept
         self._key = f"{config} {kept}"
-        self._engines: ProjectEngines | None = None
-        _parts.add(self)
+        self._pools: _Pools | None = None
+        _handles.add(self)
 
     def __reduce__(self) -> tuple[type[Self], tuple[PoolConfig, int]]:
         return type(self), (self.config, self.kept)
@@ -147,8 +69,8 @@ class SharedEngines:
     @property
     def projects(self) -> list[Path | None]:
         """The repositories with open pools, the most recently used last."""
-        engines = self._engines
-        return [] if engines is None else engines.projects
+        with _lock:
+            return [] if self._pools is None else list(self._pools.open)
 
     def submit(
         self,
@@ -167,43 +89,51 @@ class SharedEngines:
         Raises:
             EngineUnavailableError: If no Lean engine can serve the repository.
         """
-        while True:
-            try:
-                engines = self._taken()
-                return engines.submit(project, fn, *args, header=header, name=name, owner=owner)
-            except _GivenBackError:
-                continue  # another thread has closed this handle meanwhile: try again
+        # Under one lock, so that close() comes before or after all of it.
+        with _lock:
+            pools = self._pools = self._pools or self._join()
+            entry = pools.open.get(project) or _Open(EnginePool(self.config, project_path=project))
+            future = entry.pool.submit(fn, *args, header=header, name=name, owner=owner)
+            entry.unanswered += 1
+            pools.open[project] = entry
+            pools.open.move_to_end(project)
+            idle = [one for one, found in pools.open.items() if not found.unanswered]
+            excess = [pools.open.pop(one) for one in idle[: max(0, len(pools.open) - self.kept)]]
+        future.add_done_callback(lambda _: _answered(entry))
+        # Not under the lock, since stopping processes takes time.
+        for one in excess:
+            one.pool.close()
+        return future
 
     def close(self) -> None:
         """Release them; the last user to do so stops them. The next request starts others."""
         with _lock:
-            engines, self._engines = self._engines, None
-            if engines is None:
+            pools, self._pools = self._pools, None
+            if pools is None:
                 return
-            engines.users -= 1
-            last = not engines.users
-            if last:
-                _shared.pop(self._key, None)  # new users must not get what is being closed
-        if last:
-            engines.give_back()
+            pools.users -= 1
+            if pools.users:
+                return
+            _shared.pop(self._key, None)  # new users must not get what is being closed
+        for entry in pools.open.values():
+            entry.pool.close()
 
-    def _taken(self) -> ProjectEngines:
-        with _lock:
-            if self._engines is None:
-                engines = _shared.get(self._key)
-                if engines is None:
-                    config = self.config
-                    engines = _shared[self._key] = ProjectEngines(
-                        lambda project: EnginePool(config, project_path=project), self.kept
-                    )
-                engines.users += 1
-                self._engines = engines
-            return self._engines
+    def _join(self) -> _Pools:
+        pools = _shared.get(self._key)
+        if pools is None:
+            pools = _shared[self._key] = _Pools()
+        pools.users += 1
+        return pools
+
+
+def _answered(entry: _Open) -> None:
+    with _lock:
+        entry.unanswered -= 1
 
 
 _lock = threading.Lock()
-_shared: weakref.WeakValueDictionary[str, ProjectEngines] = weakref.WeakValueDictionary()
-_parts: weakref.WeakSet[SharedEngines] = weakref.WeakSet()
+_shared: weakref.WeakValueDictionary[str, _Pools] = weakref.WeakValueDictionary()
+_handles: weakref.WeakSet[SharedEngines] = weakref.WeakSet()
 
 
 def _begin_anew() -> None:
@@ -211,8 +141,8 @@ def _begin_anew() -> None:
     global _lock  # noqa: PLW0603 - a lock that another thread of the parent held stays locked
     _lock = threading.Lock()
     _shared.clear()
-    for part in list(_parts):
-        part._engines = None  # noqa: SLF001 - a part of the class
+    for handle in list(_handles):
+        handle._pools = None  # noqa: SLF001 - a part of the class
 
 
 if hasattr(os, "register_at_fork"):

@@ -27,6 +27,14 @@ class PositionMap:
         line = bisect_right(self._starts, index)
         return line, index - self._starts[line - 1] + 1
 
+    def exact_index(self, position: Position) -> int | None:
+        """Return the index of a 1-based (line, column); ``None`` if it is outside the text."""
+        line, column = position
+        if not 1 <= line <= len(self._starts) or column < 1:
+            return None
+        index = self._starts[line - 1] + column - 1
+        return index if index <= len(self.text) else None
+
     def index(self, line: int, column: int) -> int:
         """Return the index of Lean's position: ``line`` from 1, ``column`` from 0 in code points.
 

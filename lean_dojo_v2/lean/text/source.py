@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from functools import cached_property
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import attrs
 from lean_dojo_core.records import Position, Theorem
 from lean_dojo_v2.lean.errors import LeanError
 from lean_dojo_v2.lean.text.lexer import Token, code_tokens, without_end
+from lean_dojo_v2.lean.text.positions import PositionMap
 from lean_dojo_v2.lean.text.statement import split_statement
 
 _NOT_ALONE = frozenset({".", "`"})
@@ -144,32 +144,25 @@ class SourceTheorem:
         Raises:
             LeanError: If there is no such place.
         """
-        line, column = position
-        try:
-            start = self._lines[line - 1]
-        except IndexError:
-            start = -1
-        if line < 1 or column < 1 or start < 0 or start + column - 1 > len(self.text):
+        index = self.places.exact_index(position)
+        if index is None:
+            line, column = position
             raise LeanError(
                 f"{self.file_path} has no line {line}, column {column}; the file is not the one "
                 "that was traced. Trace it again."
             )
-        return start + column - 1
-
-    def position(self, offset: int) -> Position:
-        """Return the 1-based line and column of an index into the text."""
-        line = bisect_right(self._lines, offset)
-        return line, offset - self._lines[line - 1] + 1
+        return index
 
     def occurrences(self, text: str) -> list[Position]:
         """Return every place in the declaration where a text begins."""
         start = self.offset(self.start)
         found = re.finditer(f"(?={re.escape(text)})", self.declaration)
-        return [self.position(start + match.start()) for match in found]
+        return [self.places.position(start + match.start()) for match in found]
 
     @cached_property
-    def _lines(self) -> list[int]:
-        return [0, *(match.end() for match in re.finditer("\n", self.text))]
+    def places(self) -> PositionMap:
+        """Conversions of positions in its file."""
+        return PositionMap(self.text)
 
 
 def _keywords(text: str, *words: str) -> list[Token]:

@@ -21,8 +21,13 @@ from typing import Any, Protocol, TypeAlias
 import psutil
 
 from lean_dojo_v2.lean.engines.embedded import install
-from lean_dojo_v2.lean.engines.native import INSTALL, compiled_for, toolchain_of
-from lean_dojo_v2.lean.engines.pantograph import VARIABLE, find_repl
+from lean_dojo_v2.lean.engines.native import (
+    FOREIGN_VARIABLE,
+    INSTALL,
+    compiled_for,
+    find_repl,
+    toolchain_of,
+)
 from lean_dojo_v2.lean.engines.selection import EngineName, chosen_engine, select
 from lean_dojo_v2.lean.errors import EngineUnavailableError, LeanError
 from lean_dojo_v2.lean.pool.local import EnginePool, PoolConfig, available_cores
@@ -141,7 +146,8 @@ class NativeEngine:
         self._lake = Lake(project)
         if find_repl() is not None:
             raise EngineUnavailableError(
-                f"{VARIABLE} names an engine that cannot trace. Unset it, or use --engine embedded."
+                f"{FOREIGN_VARIABLE} names an engine that cannot trace. Unset it, or use --engine "
+                "embedded."
             )
         self._lean = toolchain_of(project.root)
         self._root = project.root

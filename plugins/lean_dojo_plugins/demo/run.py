@@ -28,7 +28,7 @@ from lean_dojo_v2.atomic import atomic_write_bytes
 from lean_dojo_v2.benchmarks.attempts import AttemptFolder
 from lean_dojo_v2.benchmarks.runner import engines_kept
 from lean_dojo_v2.benchmarks.summary import AUTOMATION, PROVER, read_report
-from lean_dojo_v2.lean.engines.embedded.launch import ensure_installed
+from lean_dojo_v2.lean.engines.embedded.install import ensure_installed
 from lean_dojo_v2.paths import RAID_VARIABLE, safe_name
 from lean_dojo_v2.prover.shipped import SHIPPED, shipped_model
 from lean_dojo_v2.runs.figures import save

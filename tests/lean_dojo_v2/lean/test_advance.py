@@ -6,8 +6,7 @@ import pytest
 
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.text.source import SourceTheorem
-from lean_dojo_v2.lean.verify.advance import distance, judge_step
-from lean_dojo_v2.lean.verify.ladder import Rung
+from lean_dojo_v2.lean.verify.advance import Rung, distance, judge_step
 from lean_dojo_v2.lean.verify.outcomes import Verdict
 from lean_dojo_v2.lean.verify.points import (
     ProofPoint,
@@ -72,7 +71,7 @@ def source(name: str) -> SourceTheorem:
 def point_at(server: Server, name: str, tactic: str) -> ProofPoint:
     theorem = source(name)
     start = theorem.text.index(tactic, theorem.offset(theorem.start))
-    return theorem_point(server, theorem, theorem.position(start))
+    return theorem_point(server, theorem, theorem.places.position(start))
 
 
 HUMAN = [

@@ -8,15 +8,11 @@ import pytest
 
 from lean_dojo_v2.lean.errors import EngineLostError, LeanError
 from lean_dojo_v2.lean.text.source import SourceTheorem
+from lean_dojo_v2.lean.verify.opening import open_step, open_theorem
+from lean_dojo_v2.lean.verify.outcomes import Verdict
+from lean_dojo_v2.lean.verify.proofs import check_goal_proof, check_proof
 from lean_dojo_v2.lean.verify.screening import Reason
-from lean_dojo_v2.lean.verify.tactics import (
-    Verdict,
-    check_goal_proof,
-    check_proof,
-    check_tactic,
-    open_exact,
-    open_theorem,
-)
+from lean_dojo_v2.lean.verify.tactics import check_tactic
 
 FILE = """\
 /-! A file with context: a namespace, variables, options, a definition, a cheat. -/
@@ -233,7 +229,7 @@ def test_a_theorem_is_not_in_its_own_scope_nor_is_what_follows(engine, source):
 
 
 def test_what_the_file_redefines_counts_against_nobody_but_a_changed_statement_does(engine, source):
-    from lean_dojo_v2.lean.verify.tactics import check_declaration
+    from lean_dojo_v2.lean.verify.proofs import check_declaration
 
     original = source("both")
     weaker = "theorem both (p q : Prop) (hp : p) (hq : q) : p ∨ q := by\n  exact Or.inl hp"
@@ -247,7 +243,7 @@ def test_what_the_file_redefines_counts_against_nobody_but_a_changed_statement_d
 
 
 def test_a_definition_is_no_proof(engine, source):
-    from lean_dojo_v2.lean.verify.tactics import check_declaration
+    from lean_dojo_v2.lean.verify.proofs import check_declaration
 
     as_def = "def both (p q : Prop) (hp : p) (hq : q) : p ∧ q := ⟨hp, hq⟩"
     assert not check_declaration(engine, source("both"), as_def).valid
@@ -305,14 +301,14 @@ def test_theorems_open_with_their_context(engine, name, source):
 def test_an_exact_replay_reaches_the_state_of_a_tactic(engine, source):
     theorem = source("add_comm'")
     line = FILE[: FILE.index("    rw [Nat.add_right_comm")].count("\n") + 1
-    state = open_exact(engine, theorem, (line, 5))
+    state = open_step(engine, theorem, (line, 5)).state
     assert str(state) == "case succ\nm n : Nat\nih : n + m = m + n\n⊢ n + 1 + m = m + (n + 1)"
     assert (
         check_tactic(engine, state, "rw [Nat.add_right_comm, ih, Nat.add_assoc]").verdict
         is Verdict.SOLVED
     )
     second = FILE[: FILE.index("  · exact hq")].count("\n") + 1
-    assert str(open_exact(engine, source("both"), (second, 5))).endswith("⊢ q")
+    assert str(open_step(engine, source("both"), (second, 5)).state).endswith("⊢ q")
 
 
 def test_the_opened_theorem_cannot_be_cited(engine, source):

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from lean_dojo_v2.cli import main
-from lean_dojo_v2.lean.engines.embedded import install as installer, program
+from lean_dojo_v2.lean.engines.embedded import install as installer, launch
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +41,7 @@ def test_status_says_what_is_there_and_what_to_do(cache, capsys, mini_repl):
 def test_installing_twice_does_nothing_and_prints_the_folder(cache, capsys, monkeypatch):
     pretend_installed(cache)
     compiled = []
-    monkeypatch.setattr(program, "compiled_for", compiled.append)
+    monkeypatch.setattr(launch, "compiled_for", compiled.append)
     assert main(["lean", "install"]) == 0
     assert compiled == [cache / installer.version_key()]
     said = capsys.readouterr()

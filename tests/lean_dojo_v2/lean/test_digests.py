@@ -71,12 +71,6 @@ def test_goals_that_share_a_metavariable_are_told_from_those_that_do_not(engine)
     assert first == after(engine, "intro a b c", "apply Eq.trans")
 
 
-def test_sorry_is_seen_in_a_term_and_not_in_a_string(engine):
-    said = after(engine, goal='"sorry" = "sorry"')
-    assert not said.has_sorry
-    assert after(engine, goal="(sorryAx Nat true) = 1").has_sorry
-
-
 @pytest.mark.slow
 def test_a_state_of_an_engine_that_is_gone_is_said_so(fresh_engine):
     state = fresh_engine.goal_start(GOAL)

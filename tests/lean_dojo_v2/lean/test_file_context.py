@@ -7,15 +7,11 @@ import pytest
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import LeanError
 from lean_dojo_v2.lean.text.source import SourceTheorem
-from lean_dojo_v2.lean.verify.opening import open_exact
+from lean_dojo_v2.lean.verify.opening import open_step, open_theorem
+from lean_dojo_v2.lean.verify.outcomes import Verdict
+from lean_dojo_v2.lean.verify.proofs import check_declaration, check_proof
 from lean_dojo_v2.lean.verify.screening import Reason
-from lean_dojo_v2.lean.verify.tactics import (
-    Verdict,
-    check_declaration,
-    check_proof,
-    check_tactic,
-    open_theorem,
-)
+from lean_dojo_v2.lean.verify.tactics import check_tactic
 
 OWN_SYNTAX = """\
 namespace Zoo
@@ -136,7 +132,7 @@ def test_a_step_after_one_that_cites_the_block_is_opened(engine, theorem_in):
         "end\n\nend Zoo\n"
     )
     source = theorem_in(text, "Zoo.first")
-    state = open_exact(engine, source, (6, 3))
+    state = open_step(engine, source, (6, 3)).state
     assert "h : 2 = 2" in str(state)
 
 
@@ -147,7 +143,7 @@ def test_an_error_before_a_step_is_an_error_and_no_other_state(engine, theorem_i
         "  have h : 1 = 1 := nonsense\n  exact hp\n\nend Zoo\n"
     )
     with pytest.raises(LeanError, match="there is an error before it"):
-        open_exact(engine, theorem_in(text, "Zoo.odd"), (5, 3))
+        open_step(engine, theorem_in(text, "Zoo.odd"), (5, 3))
 
 
 def test_braces_are_opened_as_what_they_are(engine, theorem_in):
@@ -157,7 +153,7 @@ def test_braces_are_opened_as_what_they_are(engine, theorem_in):
         "  constructor\n  { exact hp }\n  { exact hq }\n\nend Zoo\n"
     )
     source = theorem_in(text, "Zoo.pair")
-    state = open_exact(engine, source, (5, 3))
+    state = open_step(engine, source, (5, 3)).state
     assert len(state.goals) == 2
     assert len(engine.goal_tactic(state, "{ exact hp }").goals) == 1
 

@@ -14,18 +14,15 @@ from native_lean import use_toolchain
 
 from lean_dojo_plugins.rewards.verified import PantographVerified
 from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.engines.embedded.launch import ensure_installed
+from lean_dojo_v2.lean.engines.embedded.install import ensure_installed
 from lean_dojo_v2.lean.errors import EngineLostError
 from lean_dojo_v2.lean.text.source import SourceTheorem
 from lean_dojo_v2.lean.verify.files import check_file
+from lean_dojo_v2.lean.verify.opening import open_theorem
+from lean_dojo_v2.lean.verify.outcomes import Verdict
+from lean_dojo_v2.lean.verify.proofs import check_declaration, check_proof
 from lean_dojo_v2.lean.verify.screening import Reason
-from lean_dojo_v2.lean.verify.tactics import (
-    Verdict,
-    check_declaration,
-    check_proof,
-    check_tactic,
-    open_theorem,
-)
+from lean_dojo_v2.lean.verify.tactics import check_tactic
 
 
 @pytest.fixture(

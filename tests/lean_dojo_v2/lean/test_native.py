@@ -17,12 +17,14 @@ from native_lean import use_toolchain
 
 from lean_dojo_v2.cli import main
 from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.engines.capabilities import NATIVE
 from lean_dojo_v2.lean.engines.native import native_plan, toolchain_of
+from lean_dojo_v2.lean.engines.process import Capabilities
 from lean_dojo_v2.lean.engines.program import MODULE, program
 from lean_dojo_v2.lean.engines.selection import select
 from lean_dojo_v2.lean.errors import EngineTimeoutError, EngineUnavailableError
-from lean_dojo_v2.lean.verify.tactics import Verdict, check_goal_proof, check_tactic
+from lean_dojo_v2.lean.verify.outcomes import Verdict
+from lean_dojo_v2.lean.verify.proofs import check_goal_proof
+from lean_dojo_v2.lean.verify.tactics import check_tactic
 
 SCRIPT = """\
 #!/bin/sh
@@ -57,7 +59,7 @@ def test_a_lean_on_the_path_is_all_that_it_needs(tools, tmp_path, capsys):
     project.mkdir()
     (project / "lean-toolchain").write_text("leanprover/lean4:v4.34.1\n")
     plan = native_plan(["Init"], project=project, lean_path="/built", core_options=["pp.all=true"])
-    assert plan.capabilities == NATIVE
+    assert plan.capabilities == Capabilities(ours=True, sandboxed=False)
     assert plan.cwd == str(project)
     assert plan.what == "native Lean engine (Lean 4.34.1)"
     compiled, built = plan.env["LEAN_PATH"].split(os.pathsep)

@@ -154,16 +154,17 @@ def test_a_unit_has_its_bytes_messages_and_tactics():
 
 def test_pypantographs_own_names_are_there():
     assert [mode.serial() for mode in TacticMode] == ["tactic", "conv", "calc"]
-    message = {"data": "hm", "pos": {"line": 1, "column": 0}, "severity": "warning", "kind": "x"}
     goals = [{"name": "_uniq.1", "target": {"pp": "True"}, "vars": []}]
-    session = Session()
-    state = GoalState.parse_inner(7, goals, [message], session)
-    assert (state.state_id, state.goals[0].target, state.messages[0].data) == (7, "True", "hm")
-    target = SearchTarget.parse({"stateId": 8, "goals": goals}, session)
-    assert target.goal_state.goals == state.goals
+    target = SearchTarget.parse({"stateId": 8, "goals": goals}, Session())
+    assert [goal.target for goal in target.goal_state.goals] == ["True"]
     result = CheckTrackResult([], [LeanMessage("no", Position(1, 0))], "t is missing")
     assert (result.hasSrcError, result.hasDstError, result.succeeded) == (False, True, False)
     assert result.feedback == ["1:0: error: no", "t is missing"]
+    answer = {"srcMessages": [], "dstMessages": [{**MESSAGE, "kind": ""}]}
+    assert CheckTrackResult.parse(answer).succeeded
+    assert not CheckTrackResult.parse(
+        {**answer, "srcMessages": [{**MESSAGE, "severity": "error"}]}
+    ).succeeded
 
 
 @pytest.mark.parametrize("failure", [TacticError("no", [LeanMessage("no", Position(1, 0))]),

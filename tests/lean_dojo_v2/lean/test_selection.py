@@ -13,8 +13,7 @@ import pytest
 from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.engines.embedded.node import node_program
-from lean_dojo_v2.lean.engines.native import native_plan, warn_of_old_kernel
-from lean_dojo_v2.lean.engines.pantograph import find_repl
+from lean_dojo_v2.lean.engines.native import find_repl, native_plan, warn_of_old_kernel
 from lean_dojo_v2.lean.engines.selection import (
     engine_plan,
     foreign_module,
@@ -22,7 +21,7 @@ from lean_dojo_v2.lean.engines.selection import (
     select,
 )
 from lean_dojo_v2.lean.errors import EngineUnavailableError
-from lean_dojo_v2.lean.verify.tactics import check_goal_proof
+from lean_dojo_v2.lean.verify.proofs import check_goal_proof
 from lean_dojo_v2.tracing.project.lakefile import LakeProject
 from lean_dojo_v2.tracing.project.modules import ImportGraph
 from lean_dojo_v2.tracing.project.workspace import Workspace

@@ -104,6 +104,9 @@ def test_failures_of_expressions_are_told_apart(engine):
     with pytest.raises(RequestError) as caught:
         engine.goal_start("n + nowhere = 2")
     assert not isinstance(caught.value, ParseError)
+    assert "goal.start" not in str(caught.value)
+    with pytest.raises(RequestError, match=r"goal\.start: .*misspelt"):  # a client's mistake
+        engine.ask("goal.start", {"expr": "True", "misspelt": 1})
     with pytest.raises(RequestParseError, match=r"encoding|surrogates|UTF-8"):
         engine.goal_start("\ud800")
 

@@ -21,7 +21,8 @@ from lean_dojo_v2.lean.errors import (
     StaleStateError,
 )
 from lean_dojo_v2.lean.pool.local import EnginePool, PoolConfig
-from lean_dojo_v2.lean.verify.tactics import Verdict, check_tactic
+from lean_dojo_v2.lean.verify.outcomes import Verdict
+from lean_dojo_v2.lean.verify.tactics import check_tactic
 
 ENDLESS = "partial def loop (n : Nat) : Nat := loop (n + 1)\n#eval loop 0"
 BOMB = "#eval (Array.replicate 400000000 0).size"

@@ -10,27 +10,16 @@ from pathlib import Path
 import pytest
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.lean.pool.local import EnginePool
-from lean_dojo_v2.lean.pool.shared import ProjectEngines, shared_engines
+from lean_dojo_v2.lean.pool.local import EnginePool, PoolConfig
+from lean_dojo_v2.lean.pool.shared import SharedEngines, shared_engines
 
 ONE, TWO, THREE = Path("one"), Path("two"), Path("three")
 
 
 @pytest.fixture
-def made():
-    """The pools by the project they were made for."""
-    return {}
-
-
-@pytest.fixture
-def engines(made):
+def engines():
     """Pools of one worker, of which one stays open; no request of these tests starts Lean."""
-
-    def make(project: Path | None) -> EnginePool:
-        made[project] = EnginePool(size=1)
-        return made[project]
-
-    opened = ProjectEngines(make, kept=1)
+    opened = SharedEngines(PoolConfig(size=1, engine="embedded"), kept=1)
     yield opened
     opened.close()
 
@@ -52,11 +41,18 @@ def test_a_pool_with_work_stays_open_until_it_has_answered(engines):
     assert engines.projects == [TWO]
 
 
-def test_closing_a_pool_holds_nobody_else_up(engines, made, monkeypatch):
+def test_closing_a_pool_holds_nobody_else_up(engines, monkeypatch):
     closing, go = threading.Event(), threading.Event()
     assert engines.submit(ONE, lambda server: 1).result() == 1
-    close = made[ONE].close
-    monkeypatch.setattr(made[ONE], "close", lambda: (closing.set(), go.wait(), close()))
+    close = EnginePool.close
+
+    def slowly(pool):
+        if pool.config.project_path == ONE:
+            closing.set()
+            go.wait()
+        close(pool)
+
+    monkeypatch.setattr(EnginePool, "close", slowly)
     other = threading.Thread(target=engines.submit, args=(TWO, lambda server: 2))
     other.start()
     closing.wait()
@@ -66,17 +62,16 @@ def test_closing_a_pool_holds_nobody_else_up(engines, made, monkeypatch):
     other.join()
 
 
-def test_a_request_that_was_not_taken_leaves_no_trace(made):
-    class Full(EnginePool):
-        def submit(self, *args, **kwargs):
-            raise UsageError("no engine here")
+def test_a_request_that_was_not_taken_leaves_no_trace(engines, monkeypatch):
+    def full(*args, **kwargs):
+        raise UsageError("no engine here")
 
-    engines = ProjectEngines(lambda project: Full(size=1) if project else EnginePool(size=1), 1)
-    with pytest.raises(UsageError):
-        engines.submit(ONE, lambda server: 1)
+    with monkeypatch.context() as patch:
+        patch.setattr(EnginePool, "submit", full)
+        with pytest.raises(UsageError):
+            engines.submit(ONE, lambda server: 1)
     assert engines.submit(None, lambda server: 2).result() == 2
     assert engines.projects == [None]
-    engines.close()
 
 
 def test_closed_engines_open_again(engines):
@@ -130,24 +125,6 @@ def test_a_name_that_is_no_engine_is_said_at_once(monkeypatch):
     monkeypatch.setenv("LEAN_DOJO_ENGINE", "nativ")
     with pytest.raises(UsageError, match="LEAN_DOJO_ENGINE='nativ' is not an engine"):
         shared_engines()
-
-
-def test_a_request_that_meets_the_last_close_goes_to_other_engines(monkeypatch):
-    user = shared_engines(engine="embedded", size=1, kept=7)  # nobody else has just these
-    assert user.submit(None, lambda server: 1).result() == 1
-    submit, late = ProjectEngines.submit, []
-
-    def beaten(engines, *args, **kwargs):
-        if not late:
-            late.append(engines)
-            user.close()  # as another thread may, between the two
-        return submit(engines, *args, **kwargs)
-
-    monkeypatch.setattr(ProjectEngines, "submit", beaten)
-    assert user.submit(None, lambda server: 2).result() == 2
-    assert late[0].projects == [], "nothing runs that nobody closes"
-    assert user.projects == [None]
-    user.close()
 
 
 def test_a_forked_child_has_engines_of_its_own():

@@ -119,7 +119,7 @@ def test_a_mutual_block_begins_and_ends_in_code_alone(before, inside):
 
 def test_places_and_offsets_are_inverse():
     for offset, character in enumerate(FILE):
-        assert FIRST.offset(FIRST.position(offset)) == offset, character
+        assert FIRST.offset(FIRST.places.position(offset)) == offset, character
     assert FIRST.occurrences("rfl") == [(4, 3)]
     assert SECOND.occurrences("rfl") == [(7, 10), (10, 5)]
     assert SECOND.occurrences("(") == []

@@ -17,7 +17,7 @@ from lean_dojo_plugins.services.report.page import write_report
 from lean_dojo_v2.agent.hf_agent import HFAgent
 from lean_dojo_v2.cli import main
 from lean_dojo_v2.database import DynamicDatabase
-from lean_dojo_v2.lean.engines.embedded.launch import ensure_installed
+from lean_dojo_v2.lean.engines.embedded.install import ensure_installed
 from lean_dojo_v2.tracing import LeanGitRepo
 from lean_dojo_v2.trainer.grpo_trainer import GRPOTrainer
 

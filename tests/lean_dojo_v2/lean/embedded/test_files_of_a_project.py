@@ -9,7 +9,7 @@ import pytest
 
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.text.source import SourceTheorem
-from lean_dojo_v2.lean.verify.tactics import check_proof
+from lean_dojo_v2.lean.verify.proofs import check_proof
 
 MODULE = """\
 def words : String := include_str "../data/words.txt"

@@ -11,7 +11,7 @@ import pytest
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
 
-from lean_dojo_v2.lean.engines.embedded.launch import ensure_installed
+from lean_dojo_v2.lean.engines.embedded.install import ensure_installed
 from lean_dojo_v2.sample import sample_project_path
 
 ATTEMPTS = [
