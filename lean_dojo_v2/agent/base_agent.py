@@ -21,7 +21,6 @@ from lean_dojo_v2.database import DynamicDatabase, Repository
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import LeanError
 from lean_dojo_v2.lean.pool.local import available_cores
-from lean_dojo_v2.lean.text.source import SourceTheorem
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.paths import merged_data_dir, safe_name
 from lean_dojo_v2.plugin_host.optional_protocols import Evaluates
@@ -119,15 +118,16 @@ class BaseAgent(ABC):
         """Train on all repositories of the database, easiest first.
 
         Raises:
-            UsageError: If the database has no repository.
+            UsageError: If there is no trainer, or the database has no repository.
         """
+        trainer = self._trainer()
         if not self.database.repositories:
             raise UsageError(
                 "no repository is loaded; call setup_github_repository() or "
                 "setup_local_repository() first"
             )
         repos = self.database.sort_repositories_by_difficulty()
-        self._trainer().train(repos=repos, database=self.database, data_path=self.data_path)
+        trainer.train(repos=repos, database=self.database, data_path=self.data_path)
 
     def evaluate(self) -> Evaluation:
         """Measure the trained model on held-out data.
@@ -208,36 +208,30 @@ class BaseAgent(ABC):
     def _results(
         self, theorems: Sequence[Theorem], repo: LeanGitRepo, whole_proof: bool
     ) -> Iterator[SearchResult]:
-        sources: list[tuple[Theorem, SourceTheorem]] = []
+        opened: list[Theorem] = []
+        problems: list[TheoremProblem] = []
         for theorem in theorems:
             try:
-                sources.append((theorem, source_in(repo.path, theorem)))
+                problems.append(TheoremProblem(source_in(repo.path, theorem), theorem))
+                opened.append(theorem)
             except LeanError as error:
                 reason = Failure.CANNOT_OPEN
                 result = SearchResult(theorem.full_name, False, reason=reason, detail=str(error))
                 self._report(theorem, result)
                 yield result
-        for theorem, result in self._proved(sources, repo, whole_proof) if sources else ():
-            self._report(theorem, result)
-            yield result
-
-    def _proved(
-        self,
-        sources: Sequence[tuple[Theorem, SourceTheorem]],
-        repo: LeanGitRepo,
-        whole_proof: bool,
-    ) -> Iterator[tuple[Theorem, SearchResult]]:
+        if not problems:
+            return
         assert self.prover is not None
-        problems = [TheoremProblem(source, theorem) for theorem, source in sources]
+        config = self.prover_config
         prover = WholeProofs(self.prover) if whole_proof else self.prover
-        count = min(self.prover_config.num_workers, available_cores(), len(problems))
+        count = min(config.num_workers, available_cores(), len(problems))
         with ExitStack() as stack:
             servers = [
                 stack.enter_context(self._server(repo)) for _ in range(1 if whole_proof else count)
             ]
-            verbose = self.prover_config.debug
-            for index, result in prover.search_many(problems, servers, verbose=verbose):
-                yield sources[index][0], result
+            for index, result in prover.search_many(problems, servers, verbose=config.debug):
+                self._report(opened[index], result)
+                yield result
 
     def _server(self, repo: LeanGitRepo) -> AbstractContextManager[Server]:
         return Server(project_path=repo.path, start=False)

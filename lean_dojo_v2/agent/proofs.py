@@ -1,18 +1,19 @@
-"""Proofs found by an agent: a log, and a patch of the Lean files."""
+"""Proofs found: a log, and patches of the Lean files."""
 
 from __future__ import annotations
 
+import difflib
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import attrs
 
-from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import Position, Theorem
 from lean_dojo_v2.lean.text.source import SourceTheorem
+from lean_dojo_v2.paths import read_named
 from lean_dojo_v2.runs.files import append_lines, read_records
-from lean_dojo_v2.runs.patches import file_patch
 
 
 def _pair(value: Sequence[int]) -> Position:
@@ -76,7 +77,7 @@ def make_patch(root: Path, proofs: Iterable[ProvedTheorem]) -> str:
         proofs: Proofs of its theorems; the last one for a theorem counts.
 
     Raises:
-        UsageError: If a file is missing.
+        UnreadableFileError: If a file is missing.
         LeanError: If a file is not the one that was traced.
     """
     by_file: dict[str, dict[Position, ProvedTheorem]] = defaultdict(dict)
@@ -84,7 +85,7 @@ def make_patch(root: Path, proofs: Iterable[ProvedTheorem]) -> str:
         by_file[proof.file_path][proof.start] = proof
     patches = []
     for path, found in sorted(by_file.items()):
-        text = _read(root / path)
+        text = read_named(root / path).decode()
         patches.append(file_patch(text, _patched(text, path, found), path))
     return "".join(patches)
 
@@ -101,9 +102,24 @@ def _patched(text: str, file_path: str, proofs: Mapping[Position, ProvedTheorem]
     return text
 
 
-def _read(file: Path) -> str:
-    """Read a file, keeping its line endings."""
-    try:
-        return file.read_bytes().decode("utf-8")
-    except OSError as error:
-        raise UsageError(f"{file} cannot be read: {error.strerror}") from error
+def file_patch(old: str, new: str, path: str) -> str:
+    r"""Return a unified diff of one file.
+
+    Args:
+        old: Its text, with original line endings.
+        new: Its new text.
+        path: Its path relative to the folder where the patch is applied, with ``/``.
+
+    >>> print(file_patch("a\n", "b\n", "x"), end="")
+    --- a/x
+    +++ b/x
+    @@ -1 +1 @@
+    -a
+    +b
+    """
+    # Split where git does, and nowhere else (``str.splitlines`` knows ten line ends).
+    before, after = (re.findall(r"[^\n]*\n|[^\n]+", text) for text in (old, new))
+    return "".join(
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+        for line in difflib.unified_diff(before, after, f"a/{path}", f"b/{path}")
+    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.agent.base_agent import BaseAgent
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover.base import AnyProver
@@ -30,14 +29,6 @@ class ProverAgent(BaseAgent):
     ) -> None:
         super().__init__(database_path, prover_config)
         self._make_prover = make_prover
-
-    def train(self) -> None:
-        """Raise an error: there is nothing to train.
-
-        Raises:
-            UsageError: Always.
-        """
-        raise UsageError(f"{type(self).__name__} does not train; use HFAgent or LeanAgent")
 
     def _setup_prover(self) -> None:
         if self.prover is None:

@@ -57,21 +57,14 @@ class Attempt:
     @classmethod
     def of(cls, name: str, number: int, group: str | None, result: SearchResult) -> Attempt:
         """Make an attempt from a search result."""
-        return cls(
-            name=name,
-            number=number,
-            group=group,
-            success=result.success,
-            proof=result.proof,
-            reason=None if result.reason is None else str(result.reason),
-            detail=result.detail,
-            expansions=result.expansions,
-            samples=result.samples,
-            lean_calls=result.lean_calls,
-            refused_proofs=result.refused_proofs,
-            ended_by_clock=result.ended_by_clock,
-            seconds=round(result.seconds, 2),
-        )
+        found: dict[str, Any] = {
+            **result.to_dict(),
+            "name": name,
+            "number": number,
+            "group": group,
+            "seconds": round(result.seconds, 2),
+        }
+        return cls(**{field.name: found[field.name] for field in attrs.fields(cls)})
 
     @property
     def counts(self) -> bool:

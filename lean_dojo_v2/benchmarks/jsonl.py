@@ -20,6 +20,8 @@ from lean_dojo_v2.lean.text.lexer import code_tokens, without_end
 from lean_dojo_v2.lean.text.statement import split_statement
 from lean_dojo_v2.paths import read_named
 
+JSONL, HUB = "jsonl", "hub"
+"""Names of the benchmarks that read files, and data sets."""
 _NO_PROOF = frozenset({":=", "by", "sorry"})
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "statement": ("formal_statement", "refined_statement", "full_proof"),
@@ -115,13 +117,6 @@ def strictly(found: Iterable[Statement | UsageError], source: str) -> list[Bench
     return problems
 
 
-def problem_from(
-    item: Mapping[str, Any], project: Path | None = None, columns: Mapping[str, str] | None = None
-) -> BenchmarkProblem:
-    """Read one theorem of a public set; see :func:`statement_from`."""
-    return statement_from(item, project, columns).problem
-
-
 def statement_from(
     item: Mapping[str, Any], project: Path | None = None, columns: Mapping[str, str] | None = None
 ) -> Statement:
@@ -203,3 +198,20 @@ def split_theorem(text: str, name: str | None = None) -> tuple[str, str, str, st
     end = len(text) if found is None else found[0]
     statement = f"{without_end(text[word.start : end])} :="
     return text[: word.start], statement, following.text, text[end:]
+
+
+def benchmark_named(source: str) -> tuple[str, dict[str, str]]:
+    """Return the registered benchmark of a set, and the settings implied by the name.
+
+    >>> benchmark_named("sets/few.jsonl")
+    ('jsonl', {'file': 'sets/few.jsonl'})
+    >>> benchmark_named("hub:AI-MO/NuminaMath-LEAN")
+    ('hub', {'dataset': 'AI-MO/NuminaMath-LEAN'})
+    >>> benchmark_named("sample")
+    ('sample', {})
+    """
+    if Path(source).suffix == ".jsonl":
+        return JSONL, {"file": source}
+    if source.startswith(f"{HUB}:"):
+        return HUB, {"dataset": source.removeprefix(f"{HUB}:")}
+    return source, {}

@@ -13,8 +13,7 @@ from lean_dojo_core import registry
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.protocols import Benchmark
 from lean_dojo_core.records import BenchmarkProblem
-from lean_dojo_v2.benchmarks.jsonl import problem_from
-from lean_dojo_v2.benchmarks.named import benchmark_named
+from lean_dojo_v2.benchmarks.jsonl import benchmark_named, statement_from
 from lean_dojo_v2.benchmarks.source import problem_of, project_of
 from lean_dojo_v2.prover.problem import GoalProblem, Problem
 
@@ -57,7 +56,7 @@ def problem_of_row(
     """
     given = {key: value for key, value in row.items() if value is not None}
     if "formal_statement" in given:  # beside it, some files repeat the target as "goal"
-        found = problem_from(given, project)
+        found = statement_from(given, project).problem
         return RowProblem(problem_of(found), project, _text(found))
     if "goal" in given:
         return RowProblem(GoalProblem(_expression(given["goal"])), project)

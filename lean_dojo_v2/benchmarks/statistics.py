@@ -9,7 +9,19 @@ from statistics import NormalDist, fmean, pvariance
 
 import attrs
 
-CONFIDENCE = 0.95
+QUANTILE = 0.975
+NORMAL = NormalDist().inv_cdf(QUANTILE)
+"""Quantiles of 95 % intervals."""
+
+
+def _wilson(share: float, count: float) -> tuple[float, float]:
+    """Return the ends of Wilson's 95 % interval of a share among ``count`` items."""
+    if not count:
+        return 0.0, 1.0
+    squared = NORMAL**2 / count
+    middle = (share + squared / 2) / (1 + squared)
+    half = math.sqrt(squared * (share * (1 - share) + squared / 4)) / (1 + squared)
+    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 @attrs.frozen
@@ -36,12 +48,7 @@ class Share:
         >>> round(share.low, 3), round(share.high, 3)
         (0.397, 0.892)
         """
-        if tried == 0:
-            return cls(0, 0, 0.0, 1.0)
-        from scipy.stats import binomtest
-
-        interval = binomtest(proved, tried).proportion_ci(CONFIDENCE, method="wilson")
-        return cls(proved, tried, float(interval.low), float(interval.high))
+        return cls(proved, tried, *_wilson(proved / tried if tried else 0.0, tried))
 
     @property
     def below(self) -> float:
@@ -88,22 +95,17 @@ class Estimate:
         >>> print(Estimate.of([1.0] * 7 + [0.0] * 3), "|", Share.of(7, 10))
         70.0 % (39.7..89.2) | 7 of 10 (70.0 %, 95 % interval 39.7..89.2)
         """
-        count = float(len(shares))
-        if not count:
+        if not shares:
             return cls(0.0, 0.0, 1.0)
+        count = float(len(shares))
         mean = fmean(shares)
         if (spread := pvariance(shares, mean)) > 0:
             count *= mean * (1 - mean) / spread
-        quantile = (1 + CONFIDENCE) / 2
-        squared = NormalDist().inv_cdf(quantile) ** 2
         if any(0 < share < 1 for share in shares) and len(shares) > 1:
             from scipy.special import stdtrit
 
-            count *= squared / float(stdtrit(len(shares) - 1, quantile)) ** 2
-        middle = (mean + squared / (2 * count)) / (1 + squared / count)
-        half = math.sqrt(squared * (mean * (1 - mean) + squared / (4 * count)) / count)
-        half /= 1 + squared / count
-        return cls(mean, max(0.0, middle - half), min(1.0, middle + half))
+            count *= (NORMAL / float(stdtrit(len(shares) - 1, QUANTILE))) ** 2
+        return cls(mean, *_wilson(mean, count))
 
     def __str__(self) -> str:
         return f"{100 * self.value:.1f} % ({100 * self.low:.1f}..{100 * self.high:.1f})"

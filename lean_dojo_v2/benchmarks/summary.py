@@ -161,10 +161,6 @@ class Report:
     missed: tuple[str, ...]
     compared: Compared | None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the report as plain data."""
-        return attrs.asdict(self)
-
 
 def read_report(folder: AttemptFolder, other: AttemptFolder | None = None) -> Report:
     """Read the results of a run so far.

@@ -10,14 +10,13 @@ import click
 
 from lean_dojo_core import registry
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.cli.names import complete_path, complete_trainer
+from lean_dojo_v2.cli.names import complete_trainer
 from lean_dojo_v2.cli.options import (
     commit_option,
     config_option,
     database_option,
     filled_by,
     grouped,
-    option,
     set_option,
 )
 from lean_dojo_v2.cli.proving import ProvingOptions, prove_with, set_up
@@ -49,22 +48,9 @@ def agent() -> None:
 class _Where:
     """The options for repository and database."""
 
-    source: str = filled_by(
-        click.argument("source", metavar="URL|PATH", shell_complete=complete_path)
-    )
+    source: str = filled_by(click.argument("source", metavar="URL|PATH", type=click.Path()))
     commit: str | None = filled_by(commit_option)
     database: Path | None = filled_by(database_option(default=None))
-
-
-@attrs.frozen(kw_only=True)
-class _Training:
-    """The options for training."""
-
-    files: tuple[Path, ...] = filled_by(config_option, default=())
-    assignments: tuple[str, ...] = filled_by(set_option, default=())
-    train: bool = option(
-        "--train/--no-train", default=True, show_default=False, help="Train first (the default)."
-    )
 
 
 @agent.command(
@@ -81,7 +67,8 @@ class _Training:
     shell_complete=complete_trainer,
     help="Trainer to use; the model in its output_dir proves.",
 )
-@grouped(training=_Training)
+@config_option
+@set_option
 @reward_option
 @grouped(asked=ProvingOptions)
 @long_command()
@@ -89,7 +76,8 @@ def hf(
     *,
     where: _Where,
     name: str,
-    training: _Training,
+    files: tuple[Path, ...],
+    assignments: tuple[str, ...],
     rewards: tuple[str, ...],
     asked: ProvingOptions,
 ) -> None:
@@ -97,12 +85,10 @@ def hf(
     from lean_dojo_v2.agent import HFAgent
 
     set_up(asked)
-    settings, section = gather(
-        RunOptions(training.files, training.assignments, where.database, rewards=rewards)
-    )
+    settings, section = gather(RunOptions(files, assignments, where.database, rewards=rewards))
     trainer = make_trainer(registry.trainers[name], settings)
     made = HFAgent(trainer, section.database_path, prover_config=asked.config())
-    _run(_placed(made, section), where, asked, train=training.train)
+    _run(_placed(made, section), where, asked)
 
 
 @agent.command(short_help="Train a premise retriever; prove with the premises that it finds.")
@@ -110,23 +96,30 @@ def hf(
 @click.option(
     "--generator",
     metavar="MODEL",
-    shell_complete=complete_path,
+    type=click.Path(),
     help="Generator: a folder or hub id.",
 )
-@grouped(training=_Training, asked=ProvingOptions)
+@config_option
+@set_option
+@grouped(asked=ProvingOptions)
 @long_command()
 def lean(
-    *, where: _Where, generator: str | None, training: _Training, asked: ProvingOptions
+    *,
+    where: _Where,
+    generator: str | None,
+    files: tuple[Path, ...],
+    assignments: tuple[str, ...],
+    asked: ProvingOptions,
 ) -> None:
     """Trace URL or PATH, train a premise retriever on it, and prove with retrieved premises."""
     from lean_dojo_v2.agent import LeanAgent
 
     set_up(asked)
-    settings, section = gather(RunOptions(training.files, training.assignments, where.database))
+    settings, section = gather(RunOptions(files, assignments, where.database))
     trainer = make_trainer(registry.trainers["retrieval"], settings)
     made = LeanAgent(section.database_path, trainer.config, asked.config(), gen_ckpt_path=generator)
     made.trainer = trainer  # the agent's own trainer has only the config
-    _run(_placed(made, section), where, asked, train=training.train)
+    _run(_placed(made, section), where, asked)
 
 
 @agent.command(
@@ -147,7 +140,7 @@ def external(*, where: _Where, model: str | None, asked: ProvingOptions) -> None
     set_up(asked)
     _, section = gather(RunOptions(database=where.database))
     made = ExternalAgent(model or DEFAULT_MODEL, section.database_path, asked.config())
-    _run(made, where, asked, train=False)
+    _run(made, where, asked)
 
 
 def _placed(made: BaseAgent, section: RunSection) -> BaseAgent:
@@ -161,11 +154,11 @@ def _placed(made: BaseAgent, section: RunSection) -> BaseAgent:
     return made
 
 
-def _run(made: BaseAgent, where: _Where, asked: ProvingOptions, *, train: bool) -> None:
+def _run(made: BaseAgent, where: _Where, asked: ProvingOptions) -> None:
     if where.commit is None and Path(where.source).expanduser().is_dir():
         made.setup_local_repository(where.source)
     else:
         made.setup_github_repository(where.source, where.commit or "")
-    if train:
+    if made.trainer is not None:
         made.train()
     prove_with(made, asked)

@@ -147,7 +147,7 @@ def _problems(
 ) -> tuple[str, list[BenchmarkProblem], dict[str, Any]]:
     """Return the benchmark's name, its theorems, and the given settings."""
     from lean_dojo_core import registry
-    from lean_dojo_v2.benchmarks.named import benchmark_named
+    from lean_dojo_v2.benchmarks.jsonl import benchmark_named
     from lean_dojo_v2.config import Settings, construct, parse_assignment
 
     settings = Settings()
@@ -252,7 +252,8 @@ def _tell(folder: AttemptFolder, asked: BenchOptions) -> None:
 
     other = None if asked.compare is None else AttemptFolder(asked.compare)
     report = read_report(folder, other)
-    content = orjson.dumps(report.to_dict(), option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS)
+    options = orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS
+    content = orjson.dumps(attrs.asdict(report), option=options)
     atomic_write_bytes(folder.path / "report.json", content)
     lines = {report.request["prover"].get("label", PROVER): report.prover}
     if report.automation is not None:

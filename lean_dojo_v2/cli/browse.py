@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -54,20 +53,10 @@ def browse(
         if as_json:
             emit_json([{**attrs.asdict(one), "split": _split(one)} for one in shown])
             return
-        count = 0
-
-        def pages() -> Iterator[str]:
-            nonlocal count
-            for theorem in shown:
-                count += 1
-                yield _page(theorem)
-
-        if sys.stdout.isatty():
-            click.echo_via_pager(pages())
-        else:
-            for page in pages():
-                click.echo(page, nl=False)
-    note(f"{count} theorems" if count else "no theorem contains all of these words")
+        if (first := next(shown, None)) is None:
+            note("no theorem contains all of these words")
+            return
+        click.echo_via_pager(map(_page, chain([first], shown)))
 
 
 def _theorems(repository: Repository, *, sorry: bool) -> Iterator[Theorem]:

@@ -175,18 +175,10 @@ def _plugins() -> Iterator[Check]:
 
 
 def _conflicts() -> Iterator[Check]:
-    """Look for LeanDojo-v2 1.x, which installs files into the same package, and for LeanDojo."""
+    """Look for LeanDojo-v2 1.x, which installs files into the same package."""
     import lean_dojo_v2
 
     home = Path(lean_dojo_v2.__file__).resolve().parent
-    found = [(normalise(one.name or ""), one.version) for one in metadata.distributions()]
-    versions = {version for name, version in found if name == HOST_DISTRIBUTION}
-    if len(versions) > 1:
-        reason = (
-            f"several versions are installed at once ({', '.join(sorted(versions))}); run `pip "
-            f"uninstall {HOST_DISTRIBUTION}` until nothing is left, then install it again"
-        )
-        yield Check("conflicts", HOST_DISTRIBUTION, "problem", reason)
     for name in sorted(set(metadata.packages_distributions().get("lean_dojo_v2", ()))):
         if normalise(name) != HOST_DISTRIBUTION:
             reason = f"also owns the package lean_dojo_v2 in {home}; uninstall it"
@@ -194,9 +186,6 @@ def _conflicts() -> Iterator[Check]:
     for folder in leftovers(home):
         reason = "is left over from LeanDojo-v2 1.x; delete it, then install LeanDojo-v2 again"
         yield Check("conflicts", str(folder), "problem", reason)
-    for distribution in metadata.distributions(name="lean-dojo"):
-        other = f"LeanDojo {distribution.version} (package lean_dojo)"
-        yield Check("conflicts", "lean-dojo", "note", f"{other}: a different program, harmless")
 
 
 def leftovers(home: Path) -> list[Path]:

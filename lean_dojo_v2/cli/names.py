@@ -1,4 +1,4 @@
-"""Shell completion of plugin names and paths."""
+"""Shell completion of plugin names."""
 
 from __future__ import annotations
 
@@ -42,10 +42,3 @@ complete_reward = names_of("reward-function")
 complete_prover = names_of("prover")
 complete_benchmark = names_of("benchmark", or_a_file=True)
 complete_any_name = names_of(*registry.REGISTRIES)
-
-
-def complete_path(
-    _context: click.Context, _parameter: click.Parameter, incomplete: str
-) -> list[CompletionItem]:
-    """Complete a path by the shell, for an argument that may also be an address or a hub id."""
-    return [CompletionItem(incomplete, type="file")]

@@ -25,7 +25,7 @@ from lean_dojo_v2.cli.run import (
     select_repositories,
 )
 from lean_dojo_v2.cli.settings import SettingsCommand
-from lean_dojo_v2.cli.show import find_entry, kind_option
+from lean_dojo_v2.cli.show import find_entry
 from lean_dojo_v2.config import Settings, construct
 from lean_dojo_v2.plugin_host.optional_protocols import PreviewExample, Previews, PreviewToken
 
@@ -34,11 +34,10 @@ LOSS_OPEN, LOSS_CLOSE = "⟦", "⟧"
 
 @click.command(cls=SettingsCommand)
 @click.argument("name", shell_complete=complete_any_name)
-@kind_option
 @grouped(given=RunOptions)
 @click.option("-n", "--limit", **NUMBER, default=3, show_default=True, help="How many examples.")
 @json_option
-def preview(name: str, kind: str | None, limit: int, as_json: bool, given: RunOptions) -> None:
+def preview(name: str, limit: int, as_json: bool, given: RunOptions) -> None:
     """Show the first examples that the trainer or formatter NAME makes from the database.
 
     A trainer's examples are shown as the model reads them, including special tokens. Tokens
@@ -47,7 +46,7 @@ def preview(name: str, kind: str | None, limit: int, as_json: bool, given: RunOp
     """
     places = registry.REGISTRIES
     makers = [key for key, spec in KINDS.items() if spec.gives_rows and name in places[key]]
-    entry = find_entry(name, kind or (makers[0] if len(makers) > 1 else None))
+    entry = find_entry(name, makers[0] if makers else None)
     settings, section = gather(given)
     maker = _maker(entry, settings)
     database = open_database(section.database_path, read_only=True)

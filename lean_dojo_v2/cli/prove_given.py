@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ import attrs
 import click
 
 from lean_dojo_core.errors import UsageError
+from lean_dojo_v2.agent.proofs import file_patch
 from lean_dojo_v2.benchmarks.runner import SERVER_TIMEOUT, engines_for
 from lean_dojo_v2.cli.output import emit_json, note
 from lean_dojo_v2.errors import UnreadableFileError
@@ -21,17 +22,14 @@ from lean_dojo_v2.prover.search.drawing import save_tree
 from lean_dojo_v2.prover.search.result import Failure, SearchResult
 from lean_dojo_v2.prover.whole_proof import WholeProofs
 from lean_dojo_v2.runs.files import append_lines, read_records
-from lean_dojo_v2.runs.patches import file_patch
 from lean_dojo_v2.wording import counted
 
 if TYPE_CHECKING:
     from lean_dojo_core.records import BenchmarkProblem
-    from lean_dojo_v2.cli.prove_target import ProveTarget
+    from lean_dojo_v2.cli.prove import ProveTarget
     from lean_dojo_v2.cli.provers import ClusterChoice
     from lean_dojo_v2.cli.proving import ProvingOptions
     from lean_dojo_v2.prover.sorries import Sorry, UnprovedDeclaration
-
-Told = Callable[[int, SearchResult], None]
 
 
 def prove_given(what: ProveTarget, choice: ClusterChoice, asked: ProvingOptions) -> None:
@@ -90,7 +88,7 @@ def _emit_file(
 
 def _goal(work: _Work, goal: str, imports: Sequence[str]) -> list[SearchResult]:
     work.imports = tuple(imports) or ("Init",)
-    [result] = work.results([GoalProblem(goal)])
+    [(_, result)] = work.search([GoalProblem(goal)])
     if result.reason is Failure.CANNOT_OPEN:
         raise UsageError(f"--goal: {result.detail}")
     return [result]
@@ -136,8 +134,8 @@ def _of_sorries(work: _Work, found: Sequence[Sorry], server: Server) -> list[Sea
     for result in results.values():
         work.say(result)
     left = [index for index in range(len(found)) if index not in results]
-    tried = work.results([found[index].problem() for index in left], server)
-    results |= dict(zip(left, tried, strict=True))
+    for number, result in work.search([found[index].problem() for index in left], server):
+        results[left[number]] = result
     return [results[index] for index in range(len(found))]
 
 
@@ -181,24 +179,20 @@ def _list(work: _Work, file: Path) -> list[SearchResult]:
 
     log = _log_of(file)
     problems = JsonlBenchmark(file, work.project).problems()[: work.asked.limit]
-    done = _logged(log)
-    todo = [problem for problem in problems if _key(problem) not in done]
+    results = {
+        key: SearchResult(key[0], True, proof=proof, detail=f"proved before, in {log}")
+        for key, proof in _logged(log).items()
+    }
+    todo = [problem for problem in problems if _key(problem) not in results]
     if len(todo) < len(problems):
         note(f"{len(problems) - len(todo)} of {len(problems)} have a proof in {log} already")
-
-    def keep(index: int, result: SearchResult) -> None:
+    for index, result in work.search([problem_of(problem) for problem in todo]):
+        name, header, statement = key = _key(todo[index])
+        results[key] = result
         if result.success:
-            name, header, statement = _key(todo[index])
             proved = {"name": name, "header": header, "statement": statement}
             append_lines(log, [{**proved, "proof": result.proof}])
-
-    tried = iter(work.results([problem_of(problem) for problem in todo], told=keep))
-    return [
-        SearchResult(problem.full_name, True, proof=done[key], detail=f"proved before, in {log}")
-        if (key := _key(problem)) in done
-        else next(tried)
-        for problem in problems
-    ]
+    return [results[_key(problem)] for problem in problems]
 
 
 # --- the work ------------------------------------------------------------------------------------
@@ -216,28 +210,23 @@ class _Work:
     def server(self) -> Server:
         return Server(self.imports, project_path=self.project, start=False, timeout=SERVER_TIMEOUT)
 
-    def results(
-        self, problems: Sequence[Problem], server: Server | None = None, told: Told | None = None
-    ) -> list[SearchResult]:
-        """Search problems or sample their proofs, and print each result."""
+    def search(
+        self, problems: Sequence[Problem], server: Server | None = None
+    ) -> Iterator[tuple[int, SearchResult]]:
+        """Search problems or sample their proofs; each result is printed after it is yielded."""
         if not problems:
-            return []
+            return
         prover = self.choice.make(self.asked.config())
         if self.asked.whole_proof:
             prover = WholeProofs(prover)
-        found: dict[int, SearchResult] = {}
         with ExitStack() as stack:
             count = engines_for(self.asked.num_workers, len(problems), self.asked.batch_size)
-            more = count if server is None else count - 1
             servers = [] if server is None else [server]
-            servers += [stack.enter_context(self.server()) for _ in range(more)]
-            verbose = self.asked.debug
-            for index, result in prover.search_many(problems, servers, verbose=verbose):
-                found[index] = result
-                if told is not None:
-                    told(index, result)
+            while len(servers) < count:
+                servers.append(stack.enter_context(self.server()))
+            for index, result in prover.search_many(problems, servers, verbose=self.asked.debug):
+                yield index, result
                 self.say(result)
-        return [found[index] for index in range(len(problems))]
 
     def say(self, result: SearchResult) -> None:
         click.echo(str(result))

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
+import click
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.cli.names import complete_formatter, complete_path, complete_prover
+from lean_dojo_v2.cli.names import complete_formatter, complete_prover
 from lean_dojo_v2.cli.options import option
 
 if TYPE_CHECKING:
@@ -33,11 +34,10 @@ class ProverChoice:
     )
     model: str | None = option(
         metavar="MODEL",
-        shell_complete=complete_path,
+        type=click.Path(),
         help="Model trained by sft, expert-iteration or grpo: a folder or hub id (default: "
         "`shipped`, the model included in LeanDojo, if there is one).",
     )
-    lora: bool = option(is_flag=True, help="The model must be a LoRA adapter.")
     external: str | None = option(
         metavar="MODEL", help="Model behind an OpenAI-compatible endpoint."
     )
@@ -172,7 +172,6 @@ class ProverChoice:
             (model, self.own_model, "--model"),
             (model, self.external, "--external"),
             ("automation", self.is_default_model or None, "--prover"),
-            ("use_lora", self.lora or None, "--lora"),
             ("formatter", self.formatter, "--formatter"),
             ("device", self.device, "--device"),
             ("endpoint", self.endpoint, "--endpoint"),

@@ -186,10 +186,3 @@ def select_repositories(
             raise UsageError(f"{path}: no repository {text!r}.{suggestion(text, names)}")
         chosen.extend(matches)
     return [one for one in repositories if not wanted or one in chosen]
-
-
-def in_curriculum_order(
-    database: DynamicDatabase, repositories: Sequence[Repository]
-) -> list[Repository]:
-    """Sort some of a database's repositories, easiest first."""
-    return [one for one in database.sort_repositories_by_difficulty() if one in repositories]

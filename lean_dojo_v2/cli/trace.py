@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.cli.names import complete_path
 from lean_dojo_v2.cli.options import (
     NUMBER,
     commit_option,
@@ -28,8 +27,6 @@ from lean_dojo_v2.runs.so_far import at_work
 from lean_dojo_v2.wording import counted
 
 if TYPE_CHECKING:
-    from tqdm import tqdm
-
     from lean_dojo_core.records import Theorem
     from lean_dojo_v2.database import Repository
     from lean_dojo_v2.tracing import FileDone
@@ -40,7 +37,7 @@ SHOWN_REASONS = 5
 
 
 @click.command()
-@click.argument("source", metavar="URL|PATH", shell_complete=complete_path)
+@click.argument("source", metavar="URL|PATH", type=click.Path())
 @database_option("-o", "--output", "--database", "database")
 @commit_option
 @click.option(
@@ -102,6 +99,7 @@ def trace(
     traced, and stderr says how many commands of which files failed, with the most common reasons.
     """
     import attrs
+    from tqdm import tqdm
 
     from lean_dojo_v2.database import DynamicDatabase
     from lean_dojo_v2.tracing import LeanGitRepo, trace_repository
@@ -115,14 +113,25 @@ def trace(
         repo = LeanGitRepo(source, commit)
         if url is not None:
             repo = attrs.evolve(repo, url=url, folder=repo.path)
+    files: list[FileDone] = []
+
+    def done(file: FileDone) -> None:
+        files.append(file)
+        bar.total = file.total
+        bar.set_postfix_str(file.path, refresh=False)
+        bar.update()
+        at_work(f"{file.done} of {file.total} files")
+
     # errors are printed here
-    with _warnings_held_back("lean_dojo_v2.tracing.tracer"), closing(_Files()) as files:
+    held_back = _warnings_held_back("lean_dojo_v2.tracing.tracer")
+    hidden = not sys.stderr.isatty()
+    with held_back, tqdm(desc="Tracing", unit="file", disable=hidden) as bar:
         traced = trace_repository(
             repo,
             build_deps=build_deps,
             engine=engine,
             jobs=jobs,
-            progress=files.done,
+            progress=done,
             timeout=timeout,
             date=date,
         )
@@ -131,12 +140,12 @@ def trace(
             store.add_repository(traced)
         else:
             store.update_repository(traced)
-    counts = {**_counts(traced), **files.failures()}
+    counts = {**_counts(traced), **_failures(files)}
     for error in counts["errors"][:SHOWN_ERRORS]:
         note(error)
     if len(counts["errors"]) > SHOWN_ERRORS:
         note(f"… and {len(counts['errors']) - SHOWN_ERRORS} more; --json lists all")
-    for line in (*files.summary(), *_beside(counts)):
+    for line in (*_summary(files), *_beside(counts)):
         note(line)
     if as_json:
         emit_json({"database": str(database), **counts})
@@ -150,71 +159,44 @@ def trace(
         )
 
 
-class _Files:
-    """Progress and summary of a trace's files."""
+def _failures(files: Sequence[FileDone]) -> dict[str, Any]:
+    """Return how many commands failed, in all and by file, for ``--json``."""
+    return {
+        "commands": sum(file.commands for file in files),
+        "failed_commands": sum(file.failed for file in files),
+        "files_with_errors": {
+            file.path: {
+                "failed_commands": file.failed,
+                "commands": file.commands,
+                "errors": len(file.errors),
+            }
+            for file in _worst(files)
+        },
+    }
 
-    def __init__(self) -> None:
-        self._failed: list[FileDone] = []
-        self._commands = 0
-        self._theorems = 0
-        self._bar: tqdm[Any] | None = None
 
-    def close(self) -> None:
-        """Remove the bar."""
-        if self._bar is not None:
-            self._bar.close()
+def _worst(files: Iterable[FileDone]) -> list[FileDone]:
+    return sorted(
+        (file for file in files if file.errors), key=lambda file: (-file.failed, file.path)
+    )
 
-    def done(self, file: FileDone) -> None:
-        """Count a file; shown by a bar on a terminal, else by the line every 30 s."""
-        from tqdm import tqdm
 
-        self._commands += file.commands
-        self._theorems += file.theorems
-        if file.errors:
-            self._failed.append(file)
-        if self._bar is None:
-            hidden = not sys.stderr.isatty()
-            self._bar = tqdm(total=file.total, desc="Tracing", unit="file", disable=hidden)
-        self._bar.set_postfix_str(file.path, refresh=False)
-        self._bar.update()
-        at_work(f"{file.done} of {file.total} files, {self._theorems} theorems")
-
-    def failures(self) -> dict[str, Any]:
-        """Return the failures, for ``--json``."""
-        return {
-            "commands": self._commands,
-            "failed_commands": sum(file.failed for file in self._failed),
-            "files_with_errors": {
-                file.path: {
-                    "failed_commands": file.failed,
-                    "commands": file.commands,
-                    "errors": len(file.errors),
-                }
-                for file in self._worst()
-            },
-        }
-
-    def _worst(self) -> list[FileDone]:
-        return sorted(self._failed, key=lambda file: (-file.failed, file.path))
-
-    def summary(self) -> Iterator[str]:
-        """Yield how many commands of which files have errors, and the most common reasons."""
-        if not self._failed:
-            return
-        failed = sum(file.failed for file in self._failed)
-        worst = self._worst()
-        shown = [f"{file.path} {file.failed} of {file.commands}" for file in worst[:SHOWN_FILES]]
-        more = len(worst) - len(shown)
-        yield (
-            f"{failed} of {self._commands} commands in {len(worst)} of the files have errors: "
-            + ", ".join([*shown, *([f"and {more} more files"] if more else [])])
-        )
-        reasons = Counter(
-            error.text.partition("\n")[0] for file in self._failed for error in file.errors
-        )
-        for reason, count in reasons.most_common(SHOWN_REASONS):
-            if count > 1:
-                yield f"  {count} times: {reason}"
+def _summary(files: Sequence[FileDone]) -> Iterator[str]:
+    """Yield how many commands of which files have errors, and the most common reasons."""
+    worst = _worst(files)
+    if not worst:
+        return
+    shown = [f"{file.path} {file.failed} of {file.commands}" for file in worst[:SHOWN_FILES]]
+    if more := len(worst) - len(shown):
+        shown.append(f"and {more} more files")
+    yield (
+        f"{sum(file.failed for file in worst)} of {sum(file.commands for file in files)} commands "
+        f"in {len(worst)} of the files have errors: {', '.join(shown)}"
+    )
+    reasons = Counter(error.text.partition("\n")[0] for file in worst for error in file.errors)
+    for reason, count in reasons.most_common(SHOWN_REASONS):
+        if count > 1:
+            yield f"  {count} times: {reason}"
 
 
 @contextmanager

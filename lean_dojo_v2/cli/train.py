@@ -21,7 +21,6 @@ from lean_dojo_v2.cli.run import (
     RunOptions,
     RunSection,
     gather,
-    in_curriculum_order,
     make_trainer,
     open_database,
     select_repositories,
@@ -71,7 +70,8 @@ def train(name: str, dry_run: bool, resume: bool | None, as_json: bool, given: R
     if not _has_own_data(trainer, settings, section):
         database = open_database(section.database_path)
         wanted = select_repositories(database, section.repositories, section.database_path)
-        repositories = in_curriculum_order(database, wanted)
+        easiest_first = database.sort_repositories_by_difficulty()
+        repositories = [one for one in easiest_first if one in wanted]
         data_path = section.data_path or merged_data_dir()
         require_writable(data_path, "--data-path")
         arguments = (repositories, database, data_path)

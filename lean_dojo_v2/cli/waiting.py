@@ -57,22 +57,17 @@ def heartbeat(silence: float = SILENCE) -> Iterator[None]:
         heard = _Heard(sys.stderr)
         begun = time.monotonic()
 
-        def tell() -> None:
-            if time.monotonic() - heard.last >= silence:
+        over = threading.Event()
+
+        def watch() -> None:
+            while not over.wait(max(0.05, heard.last + silence - time.monotonic())):
+                if time.monotonic() - heard.last < silence:
+                    continue
                 with contextlib.suppress(OSError, ValueError):  # closed
                     seconds = time.monotonic() - begun
                     words = f": {so_far()}" if so_far() else ""
                     heard.write(f"… still working after {seconds:.0f} s{words}\n")
                     heard.flush()
-
-        def left() -> float:
-            return max(0.05, heard.last + silence - time.monotonic())
-
-        over = threading.Event()
-
-        def watch() -> None:
-            while not over.wait(left()):
-                tell()
 
         watcher = threading.Thread(target=watch, daemon=True)
         with contextlib.redirect_stderr(heard):

@@ -89,7 +89,7 @@ def refusals(rows: Rows) -> Figure | None:
         for keys in groups
     ]
     labels = ["other" if keys == rest else reason(keys[0]) for keys in groups]
-    figure, axes = _figure("Refused completions by reason", "share of completions")
+    figure, axes = titled_figure("Refused completions by reason", "share of completions")
     heights = [[value for _, value in line] for line in series]
     if len(series[0]) == 1:  # an area over one step has no width
         bottoms = [0.0, *accumulate(line[0] for line in heights)]
@@ -172,10 +172,16 @@ def new_figure(width: float, height: float) -> tuple[Figure, Axes]:
     return figure, figure.add_subplot()
 
 
-def _figure(title: str, ylabel: str) -> tuple[Figure, Axes]:
-    figure, axes = new_figure(6.8, 3.3)
+def titled_figure(
+    title: str,
+    ylabel: str,
+    xlabel: str = "optimiser step",
+    size: tuple[float, float] = (6.8, 3.3),
+) -> tuple[Figure, Axes]:
+    """Return an empty figure with a title, labels and a grid, with sizes in inches."""
+    figure, axes = new_figure(*size)
     axes.set_title(title, loc="left", fontsize="medium", fontweight="bold")
-    axes.set(xlabel="optimiser step", ylabel=ylabel)
+    axes.set(xlabel=xlabel, ylabel=ylabel)
     axes.grid(alpha=0.25)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
@@ -190,7 +196,7 @@ def _named(rows: Rows, names: Mapping[str, str]) -> dict[str, Points]:
 def _lines(lines: Mapping[str, Points], title: str, ylabel: str) -> Figure | None:
     if not lines:
         return None
-    figure, axes = _figure(title, ylabel)
+    figure, axes = titled_figure(title, ylabel)
     for number, (label, line) in enumerate(lines.items()):
         drawn = _thinned(line)
         steps, values = zip(*drawn, strict=True)

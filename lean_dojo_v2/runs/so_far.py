@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_said = {"so far": ""}
+_message = ""
 
 
 def at_work(got_to: str) -> None:
@@ -11,9 +11,10 @@ def at_work(got_to: str) -> None:
     Args:
         got_to: For example ``12 of 240 files``; may be empty.
     """
-    _said["so far"] = got_to
+    global _message  # noqa: PLW0603
+    _message = got_to
 
 
 def so_far() -> str:
     """Return the last recorded progress."""
-    return _said["so far"]
+    return _message

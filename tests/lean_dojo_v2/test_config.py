@@ -2,11 +2,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import attrs
 import pytest
 
 from lean_dojo_core.errors import ConfigError
-from lean_dojo_v2.config import Settings, construct, parse_assignment, read_settings, write_yaml
+from lean_dojo_v2.config import Settings, parse_assignment, read_settings, write_yaml
 
 
 def read(folder: Path, text: str) -> Settings:
@@ -19,26 +18,13 @@ def read(folder: Path, text: str) -> Settings:
     ("text", "value"),
     [
         ("1e-5", 1e-5),
-        ("2E3", 2000.0),
-        ("1.5", 1.5),
-        (".5", 0.5),
-        ("-.inf", float("-inf")),
-        ("10", 10),
-        ("-3", -3),
-        ("1_000", 1000),
-        ("0x10", 16),
-        ("007", 7),
-        ("1e", "1e"),
         ("no", "no"),
         ("on", "on"),
         ("true", True),
-        ("False", False),
         ("null", None),
-        ("~", None),
         ("1:30", "1:30"),
         ("owner/name@1e5", "owner/name@1e5"),
         ("[q_proj, v_proj]", ["q_proj", "v_proj"]),
-        ("{a: 1}", {"a": 1}),
         ("'3'", "3"),
     ],
 )
@@ -53,11 +39,6 @@ def test_an_empty_file_sets_nothing(tmp_path: Path) -> None:
 
 def test_json_is_read_too(tmp_path: Path) -> None:
     assert read(tmp_path, '{"a": {"b": [1, 2]}}').values == {"a": {"b": [1, 2]}}
-
-
-def test_anchors_and_merges_work(tmp_path: Path) -> None:
-    settings = read(tmp_path, "a: &x {r: 1}\nb:\n  <<: *x\n  s: 2\n")
-    assert settings.values["b"] == {"r": 1, "s": 2}
 
 
 def test_places_of_nested_keys_and_items(tmp_path: Path) -> None:
@@ -95,24 +76,6 @@ def test_a_bad_assignment(text: str) -> None:
         parse_assignment(text)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("a: [1\n", "line 2, column 1: not valid YAML"),
-        ("a: 1\na: 2\n", 'line 2, column 1: not valid YAML: found duplicate key "a"'),
-        ("a:\n  b: 1\n  b: 2\n", 'line 3, column 3: not valid YAML: found duplicate key "b"'),
-        ("- a\n", "should be a mapping"),
-        ("a: !!python/object/apply:os.system ['true']\n", "not valid YAML"),
-        ("a: 1\n---\nb: 2\n", "not valid YAML"),
-        ("\tkey: 1\n", "not valid YAML"),
-    ],
-)
-def test_a_bad_file_is_refused_with_its_place(tmp_path: Path, text: str, message: str) -> None:
-    with pytest.raises(ConfigError, match=r"f\.yaml") as caught:
-        read(tmp_path, text)
-    assert message in str(caught.value)
-
-
 def test_an_unreadable_file(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be read: No such file"):
         read_settings(tmp_path / "none.yaml")
@@ -123,26 +86,3 @@ def test_an_unreadable_file(tmp_path: Path) -> None:
 
 def test_paths_and_tuples_are_written_as_yaml_has_them() -> None:
     assert write_yaml({"b": Path("x/y"), "a": (1, 2)}) == "b: x/y\na:\n- 1\n- 2\n"
-
-
-@attrs.define
-class Fussy:
-    """Refuses odd numbers."""
-
-    even: int
-
-    def __attrs_post_init__(self) -> None:
-        if self.even % 2:
-            raise ValueError(f"even must be even, not {self.even}")
-
-
-def test_a_value_that_the_constructor_refuses_is_told_with_its_place() -> None:
-    with pytest.raises(ConfigError, match=r"it refuses.*must be even, not 3.*from --set"):
-        construct(Fussy, parse_assignment("even=3"), owner="it")
-
-
-def test_a_section_that_is_taken_keeps_its_places() -> None:
-    settings = parse_assignment("run.even=x")
-    with pytest.raises(ConfigError, match=r"--set: even: expected a valid integer"):
-        construct(Fussy, settings.take("run"), owner="section 'run'")
-    assert settings.values == {}

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import click
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.cli.names import complete_path
 from lean_dojo_v2.cli.options import ANY_FILE, EXISTING_FILE, NUMBER, json_option, options
 from lean_dojo_v2.cli.output import emit_json, note, table
 from lean_dojo_v2.cli.waiting import long_command
@@ -22,7 +21,7 @@ retriever_options = options(
     click.option(
         "--checkpoint",
         metavar="MODEL",
-        shell_complete=complete_path,
+        type=click.Path(),
         help="Retriever: a .ckpt file, folder or hub id (default: the latest checkpoint).",
     ),
     click.option(

@@ -18,8 +18,7 @@ from lean_dojo_core import DatasetFormatter, Repository, registry
 from lean_dojo_core.errors import ConfigError, UsageError
 from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_v2.atomic import atomic_write_bytes
-from lean_dojo_v2.benchmarks.jsonl import columns_of
-from lean_dojo_v2.benchmarks.named import benchmark_named
+from lean_dojo_v2.benchmarks.jsonl import benchmark_named, columns_of
 from lean_dojo_v2.benchmarks.source import problem_of, project_of
 from lean_dojo_v2.benchmarks.statements import Examined, Statement, examine
 from lean_dojo_v2.errors import EmptyDatasetError

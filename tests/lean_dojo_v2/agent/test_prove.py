@@ -156,7 +156,7 @@ def test_two_agents_on_one_database(make_agent, database_copy):
 
 def test_an_agent_without_a_trainer_says_so(make_agent):
     agent = make_agent()
-    with pytest.raises(UsageError, match="does not train"):
+    with pytest.raises(UsageError, match="no trainer"):
         agent.train()
     with pytest.raises(UsageError, match="no trainer"):
         agent.evaluate()

@@ -13,7 +13,7 @@ import pytest
 from lean_dojo_core import registry
 from lean_dojo_core.errors import DataError, UsageError
 from lean_dojo_v2.benchmarks import JsonlBenchmark, problem_of
-from lean_dojo_v2.benchmarks.jsonl import problem_from, split_theorem
+from lean_dojo_v2.benchmarks.jsonl import split_theorem, statement_from
 from lean_dojo_v2.benchmarks.source import project_of
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.database.export.splits import split_of
@@ -123,7 +123,7 @@ def test_a_database_that_is_not_there(name: str) -> None:
 
 
 def opens(engine: Server, statement: str, header: str = "") -> bool:
-    problem = problem_from({"formal_statement": statement, "header": header})
+    problem = statement_from({"formal_statement": statement, "header": header}).problem
     try:
         problem_of(problem).open(engine)
     except LeanError:
@@ -179,7 +179,7 @@ def test_automation_proves_what_it_can(engine: Server) -> None:
 def test_columns_of_public_sets(
     row: dict[str, str], name: str, before: str, statement: str
 ) -> None:
-    found = problem_from(row)
+    found = statement_from(row).problem
     assert found.full_name == name
     assert (found.header or "").strip() == before.strip()
     assert found.statement == statement

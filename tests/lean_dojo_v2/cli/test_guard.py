@@ -67,17 +67,6 @@ def test_a_plugin_that_ends_the_program_is_said(program, which):
         assert "by plugin lean_dojo_plugins.py:lean_dojo_plugins" in errors
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("which", ENDINGS)
-def test_a_reward_that_ends_the_program_is_said(program, which):
-    body, code, said = ENDINGS[which]
-    reward = f"def score(completions, **_):\n    {body}\n    return [1.0 for _ in completions]\n"
-    process = program("reward", "score", "mine:score", "completions.jsonl", reward=reward)
-    _, errors = process.communicate(timeout=300)
-    assert process.returncode == code
-    assert said in errors
-
-
 STUBBORN = """
 import time
 from lean_dojo_v2.plugin_host import watchdog

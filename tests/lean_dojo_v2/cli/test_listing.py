@@ -10,8 +10,7 @@ import click
 import pytest
 
 from lean_dojo_core import registry
-from lean_dojo_v2.cli import COMMANDS, cli
-from lean_dojo_v2.cli.lazy import LazyGroup
+from lean_dojo_v2.cli import cli
 
 Run = Callable[..., Any]
 
@@ -41,12 +40,6 @@ def test_plugins_lists_builtins_with_provenance(lean_dojo: Run) -> None:
 def test_plugins_of_one_kind(lean_dojo: Run) -> None:
     ran = lean_dojo("plugins", "--kind", "reward-function", "--json")
     assert {offer["kind"] for offer in ran.json["offers"]} == {"reward-function"}
-
-
-def test_an_unknown_kind_is_a_usage_error(lean_dojo: Run) -> None:
-    ran = lean_dojo("plugins", "--kind", "reward")
-    assert ran.code == 2
-    assert "reward-function" in ran.err
 
 
 def test_json_holds_every_offer_and_plugin(lean_dojo: Run) -> None:
@@ -123,30 +116,11 @@ def test_unknown_command_suggests(lean_dojo: Run) -> None:
     assert "Did you mean 'doctor'?" in ran.err
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_summaries_in_the_table_are_the_commands_own(name: str) -> None:
-    assert COMMANDS[name].summary == COMMANDS[name].load().short_help
-
-
-def test_summaries_of_inner_groups_are_the_commands_own() -> None:
-    for _, command in commands():
-        if isinstance(command, LazyGroup):
-            for lazy in command.lazy.values():
-                assert lazy.summary == lazy.load().short_help
-
-
 def test_every_command_and_option_has_help() -> None:
     for path, command in commands():
         assert command.help, path
         for parameter in command.params:
             assert not isinstance(parameter, click.Option) or parameter.help, (path, parameter.name)
-
-
-@pytest.mark.parametrize("shell", ["zsh", "fish"])
-def test_completion_script(lean_dojo: Run, shell: str) -> None:
-    ran = lean_dojo("completion", shell)
-    assert ran.code == 0
-    assert "_LEAN_DOJO_COMPLETE" in ran.out
 
 
 @pytest.mark.parametrize(

@@ -116,14 +116,11 @@ def test_a_reward_has_no_examples(lean_dojo: Run) -> None:
     assert "it makes no examples" in ran.err
 
 
-def test_of_a_name_in_two_kinds_one_can_be_meant(lean_dojo: Run) -> None:
+def test_of_a_name_in_two_kinds_the_maker_of_rows_is_meant(lean_dojo: Run) -> None:
     formatter = registry.dataset_formatters["tactic-chat"].load()
     reward = registry.reward_functions.override("twice", lambda completions, **kwargs: [])
     with reward, registry.dataset_formatters.override("twice", formatter):
         ran = lean_dojo("preview", "twice")
-        assert ran.code == 2
-        assert "use --kind" in ran.err
-        ran = lean_dojo("preview", "twice", "--kind", "dataset-formatter")
     assert ran.code == 0, ran.err
     assert "--- row 1" in ran.out
 

@@ -132,12 +132,6 @@ def test_dry_run_prints_a_file_that_means_the_same_and_does_nothing(lean_dojo: R
     assert YAML(typ="safe").load(again.out) == resolved
 
 
-def test_help_of_every_option_fits_80_columns(lean_dojo: Run) -> None:
-    ran = lean_dojo("train", "--help")
-    assert ran.code == 0
-    assert max(map(len, ran.out.splitlines())) <= 80
-
-
 # Arguments after `train toy -c FILE`, and what the message must hold.
 REFUSED = {
     "unknown key": (FILE + "stpes: 4\n", [], ["toy.yaml, line 10", "'stpes'", "'steps'"]),

@@ -101,29 +101,6 @@ def test_one_option_has_one_help() -> None:
     assert several.keys() == OF_ITS_OWN.keys()
 
 
-@pytest.mark.parametrize(
-    "names",
-    [
-        ("-j", "--jobs", "--workers"),
-        ("-n", "--limit"),
-        ("-k", "--top-k"),
-        ("--dataset", "--data-path"),
-        ("-o", "--output"),
-        ("--output-dir", "--output"),
-    ],
-)
-def test_where_one_name_is_taken_so_are_the_others(names: tuple[str, ...]) -> None:
-    for where, command in ALL.items():
-        for option in command.params:
-            if names[0] in option.opts:
-                assert set(names) <= set(option.opts), where
-
-
-def test_whatever_makes_a_trainer_takes_rewards() -> None:
-    taking = {name for name, one in ALL.items() if any("--reward" in p.opts for p in one.params)}
-    assert taking == {"train", "preview", "evaluate", "agent hf"}
-
-
 def test_what_an_option_takes_has_a_name() -> None:
     for name, said in options().items():
         for (metavar, text), where in said.items():
@@ -141,13 +118,3 @@ def test_whatever_prints_data_has_json() -> None:
         and not any("--json" in parameter.opts for parameter in command.params)
     }
     assert plain == WITHOUT_JSON.keys()
-
-
-def test_the_order_of_common_options() -> None:
-    """What to work on, then how, then what to print: `--json` comes last everywhere."""
-    for name, command in ALL.items():
-        own = [p.opts[-1] for p in command.params if isinstance(p, click.Option)]
-        if "--json" in own:
-            assert own[-1] == "--json", name
-        if "--config" in own:
-            assert own.index("--set") == own.index("--config") + 1, name
