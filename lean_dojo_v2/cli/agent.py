@@ -88,7 +88,7 @@ def hf(
     settings, section = gather(RunOptions(files, assignments, where.database, rewards=rewards))
     trainer = make_trainer(registry.trainers[name], settings)
     made = HFAgent(trainer, section.database_path, prover_config=asked.config())
-    _run(_placed(made, section), where, asked)
+    _run(made, section, where, asked)
 
 
 @agent.command(short_help="Train a premise retriever; prove with the premises that it finds.")
@@ -119,7 +119,7 @@ def lean(
     trainer = make_trainer(registry.trainers["retrieval"], settings)
     made = LeanAgent(section.database_path, trainer.config, asked.config(), gen_ckpt_path=generator)
     made.trainer = trainer  # the agent's own trainer has only the config
-    _run(_placed(made, section), where, asked)
+    _run(made, section, where, asked)
 
 
 @agent.command(
@@ -140,21 +140,17 @@ def external(*, where: _Where, model: str | None, asked: ProvingOptions) -> None
     set_up(asked)
     _, section = gather(RunOptions(database=where.database))
     made = ExternalAgent(model or DEFAULT_MODEL, section.database_path, asked.config())
-    _run(made, where, asked)
+    _run(made, section, where, asked)
 
 
-def _placed(made: BaseAgent, section: RunSection) -> BaseAgent:
-    """Make an agent export to the folder of a file's ``run:`` section."""
+def _run(made: BaseAgent, section: RunSection, where: _Where, asked: ProvingOptions) -> None:
+    """Trace, train and prove; the data go to the folder of a file's ``run:`` section."""
     if section.repositories:
         raise UsageError(
             f"section {RUN_KEY!r}: an agent works on the repository that it traces and trains on "
             "the whole database, so it takes no repositories; `lean-dojo train` does"
         )
     made.data_path = section.data_path or made.data_path
-    return made
-
-
-def _run(made: BaseAgent, where: _Where, asked: ProvingOptions) -> None:
     if where.commit is None and Path(where.source).expanduser().is_dir():
         made.setup_local_repository(where.source)
     else:

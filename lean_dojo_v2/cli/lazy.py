@@ -71,18 +71,12 @@ class LazyGroup(click.Group):
         formatter: click.HelpFormatter,
     ) -> None:
         """Write the commands with their summaries, without importing anything."""
-        rows = self.rows(formatter.width)
-        if rows:
-            with formatter.section("Commands"):
-                formatter.write_dl(rows)
+        with formatter.section("Commands"):
+            formatter.write_dl(self.rows())
 
-    def rows(self, width: int) -> list[tuple[str, str]]:
-        """Return the names and summaries of the help; a long summary is cut to the width."""
-        rows = [(name, command.summary) for name, command in self.lazy.items()]
-        for name, command in self.commands.items():
-            if not command.hidden:
-                rows.append((name, command.get_short_help_str(limit=width)))
-        return rows
+    def rows(self) -> list[tuple[str, str]]:
+        """Return the names and summaries of the help."""
+        return [(name, command.summary) for name, command in self.lazy.items()]
 
 
 class ProgramGroup(LazyGroup):
@@ -110,10 +104,10 @@ class ProgramGroup(LazyGroup):
             return command
         return found
 
-    def rows(self, width: int) -> list[tuple[str, str]]:
+    def rows(self) -> list[tuple[str, str]]:
         """Return the names and summaries of the built-in commands."""
         mounted = [(n, e.spec.summary) for n, e in self._listed().items() if e.plugin.builtin]
-        return [*super().rows(width), *mounted]
+        return [*super().rows(), *mounted]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands, those of third parties under a heading of their own."""
