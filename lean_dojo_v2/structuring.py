@@ -7,11 +7,9 @@ dataclass, such as ``peft.LoraConfig``, is written as a mapping of its own setti
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import enum
 import functools
 import inspect
-import re
 import reprlib
 import types
 import typing
@@ -23,6 +21,7 @@ import attrs
 
 from lean_dojo_core.errors import LeanDojoError
 from lean_dojo_core.settings import Setting, settings_of
+from lean_dojo_core.suggestions import suggestion
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -90,49 +89,6 @@ def class_in(annotation: Any, wanted: Callable[[type], bool]) -> type | None:
     return found[0] if len(found) == 1 else None
 
 
-def suggestion(name: str, known: Iterable[str], nested: Iterable[str] = ()) -> str:
-    """Return `` Did you mean …?`` or, without similar names, the known ones.
-
-    Args:
-        name: The unknown name.
-        known: The names that exist.
-        nested: Dotted names below them, such as ``config.lr``; the last part is compared.
-
-    >>> suggestion("LR", ["lr", "epochs"])
-    " Did you mean 'lr'?"
-    >>> suggestion("max_epoch", ["config"], ["config.max_epochs"])
-    " Did you mean 'config.max_epochs'?"
-    """
-    known = list(known)
-    if close := near(name, known, nested):
-        return f" Did you mean {' or '.join(map(repr, close))}?"
-    return f" It has: {', '.join(known) or 'none'}."
-
-
-def near(name: str, known: Iterable[str], nested: Iterable[str] = ()) -> list[str]:
-    """Return up to three similar names, the most similar first.
-
-    >>> near("learning_rate", ["lr", "formatter"]), near("epochs", ["epochs_per_repo", "seed"])
-    (['lr'], ['epochs_per_repo'])
-    """
-    scores = {one: _likeness(name, one) for one in known}
-    for one in nested:
-        scores.setdefault(one, 0.9 * _likeness(name, one.rpartition(".")[2]))
-    best = max(scores.values(), default=0.0)
-    close = [one for one, score in scores.items() if score >= max(0.54, best - 0.1)]
-    return sorted(close, key=lambda one: -scores[one])[:3]
-
-
-def _likeness(name: str, option: str) -> float:
-    """Compare two names, from 0 to 1: by letters, by words, and as an abbreviation."""
-    one, other = name.lower(), option.lower()
-    words, others = re.split(r"[\W_]+", one), re.split(r"[\W_]+", other)
-    if other == "".join(word[:1] for word in words) or one == "".join(word[:1] for word in others):
-        return 1.0
-    within = set(words) <= set(others) or set(words) >= set(others)
-    return max(0.75 if within else 0.0, difflib.SequenceMatcher(None, one, other).ratio())
-
-
 def _mapping(target: type, outer: tuple[type, ...] = ()) -> Any:
     """Return the type of a mapping of a class's settings; ``outer`` are the classes it is in."""
     from pydantic import BeforeValidator, ConfigDict, Field, WrapValidator
@@ -140,14 +96,13 @@ def _mapping(target: type, outer: tuple[type, ...] = ()) -> Any:
 
     fields: dict[str, Any] = {}
     plain: Any
-    text = _plain(str, ())  # a single one is a list of one
     make: Any = TypedDict  # with a name and fields that are known only here
     for one in settings_of(target):
         if library := _library_class(target, one):  # for the schema: the trainer checks these
             plain = Annotated[_mapping(library), WrapValidator(lambda value, _: value)]
         else:
             plain = _plain(one.annotation, (*outer, target))
-        if typing.get_origin(plain) in _LISTS and typing.get_args(plain)[0] in (Any, text):
+        if _is_of_texts(plain):  # a single one is a list of one
             plain = Annotated[plain, BeforeValidator(lambda v: [v] if isinstance(v, str) else v)]
         default = isinstance(one.default, bool | int | float | str)
         extra = {"default": one.default} if default else None
@@ -197,6 +152,16 @@ def _plain(annotation: Any, outer: tuple[type, ...]) -> Any:
     if _is_union(annotation):
         return typing.Union[inner]  # noqa: UP007 - of types known only here
     return origin[inner] if origin in _LISTS | _MAPPINGS and arguments else Any
+
+
+def _is_of_texts(plain: Any) -> bool:
+    """Whether it is the type of a list that may hold texts, or ``None``, and of nothing else."""
+    members = typing.get_args(plain) if _is_union(plain) else (plain,)
+    lists = [one for one in members if one is not types.NoneType]
+    return all(
+        typing.get_origin(one) in _LISTS and typing.get_args(one)[0] in (Any, _plain(str, ()))
+        for one in lists
+    )
 
 
 def _is_union(annotation: Any) -> bool:
@@ -252,6 +217,8 @@ def _message(
     if kind == "extra_forbidden":
         inner = functools.reduce(_inner_class, path[:-1], target)
         return f"{holder} has no setting {key!r}{_hint(key, inner)}"
+    if kind == "invalid_key" or errors[0]["loc"][-1] == "[key]":
+        return f"{holder}: the key {path[-1]!r} should be a text; put it in quotes"
     if kind == "value_error":
         return f"{_dotted(path)}: {errors[0]['ctx']['error']}"
     expected = " or ".join(one["msg"].removeprefix("Input should be ") for one in errors)

@@ -13,7 +13,6 @@ import os
 import pkgutil
 import re
 import sys
-import time
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
@@ -46,7 +45,6 @@ class PluginInfo:
         value: The manifest module.
         status: ``active``, ``disabled`` (by environment), ``failed`` or ``incompatible``.
         error: Why it is not active; ``None`` for an active plugin.
-        import_seconds: Time its manifest took to import.
         offers: Names it offers, as ``"kind name"``.
     """
 
@@ -56,7 +54,6 @@ class PluginInfo:
     value: str
     status: Status = "active"
     error: str | None = None
-    import_seconds: float = 0.0
     offers: tuple[str, ...] = ()
 
     @property
@@ -140,15 +137,14 @@ def _candidates() -> Iterator[PluginInfo]:
 
 def _installed() -> Iterator[PluginInfo]:
     """List the installed plugins."""
-    for point in points():
-        # A half-deleted distribution has no metadata.
-        name = point.distribution or point.value.partition(".")[0]
+    for given, version, point, value in points():
+        name = given or value.partition(".")[0]  # a half-deleted distribution has no metadata
         yield PluginInfo(
-            name=f"{name}:{point.name}",
+            name=f"{name}:{point}",
             distribution=name,
-            version=point.version or "unknown",
+            version=version or "unknown",
             # Extras after the value, `module:attr [extra]`, are obsolete and ignored.
-            value=point.value.partition("[")[0].strip(),
+            value=value.partition("[")[0].strip(),
         )
     for file in local.files():
         yield PluginInfo(
@@ -179,7 +175,6 @@ def _unmet_requirement(info: PluginInfo, host: str) -> str | None:
 
 
 def _load(info: PluginInfo, earlier: Iterable[PluginInfo]) -> tuple[PluginInfo, list[PluginSpec]]:
-    start = time.perf_counter()
     try:
         # What a plugin prints while it loads must not end up in `--json` output.
         with (
@@ -197,8 +192,7 @@ def _load(info: PluginInfo, earlier: Iterable[PluginInfo]) -> tuple[PluginInfo, 
         reason = text if isinstance(error, PluginError) else f"{type(error).__name__}: {text}"
         return attrs.evolve(info, status="failed", error=reason), []
     offers = tuple(f"{spec.kind} {spec.name}" for spec in specs)
-    seconds = time.perf_counter() - start
-    return attrs.evolve(info, import_seconds=seconds, offers=offers), specs
+    return attrs.evolve(info, offers=offers), specs
 
 
 def import_target(value: str) -> Any:

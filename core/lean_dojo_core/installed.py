@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
@@ -16,19 +16,13 @@ GROUP = "lean_dojo"
 
 HOST_DISTRIBUTION = "lean-dojo-v2"
 
+Point: TypeAlias = tuple[str | None, str | None, str, str]
+"""Distribution and version, ``None`` without metadata; the entry point's name and value."""
+
 
 def normalise(name: str) -> str:
     """Fold a name, also ``distribution:name``: lower case, and runs of ``-_.`` become one ``-``."""
     return re.sub(r"[-_.]+", "-", name).lower()
-
-
-class Point(NamedTuple):
-    """An entry point of a plugin; without metadata, its distribution has no name or version."""
-
-    distribution: str | None
-    version: str | None
-    name: str
-    value: str
 
 
 def points() -> Iterator[Point]:
@@ -43,7 +37,7 @@ def points() -> Iterator[Point]:
 
         for point in metadata.entry_points(group=GROUP):
             about: Any = {} if point.dist is None else point.dist.metadata
-            yield Point(about.get("Name"), about.get("Version"), point.name, point.value)
+            yield about.get("Name"), about.get("Version"), point.name, point.value
         return
     seen: set[str] = set()
     for path in dict.fromkeys(sys.path):
@@ -64,7 +58,7 @@ def _points_in(folder: str) -> Iterator[Point]:
         about = dict(line.split(": ", 1) for line in head.splitlines() if ": " in line)
         for line in lines:
             name, _, value = line.partition("=")
-            yield Point(about.get("Name"), about.get("Version"), name.strip(), value.strip())
+            yield about.get("Name"), about.get("Version"), name.strip(), value.strip()
 
 
 def _text(folder: str, name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,7 +59,6 @@ class Database(Protocol):
         """Record a fully verified proof of a ``sorry`` theorem."""
 
 
-@runtime_checkable
 class Trainer(Protocol):
     """A training objective.
 
@@ -83,7 +82,6 @@ class Trainer(Protocol):
         """
 
 
-@runtime_checkable
 class DatasetFormatter(Protocol):
     """Turns traced theorems into rows, and a goal into the prompt of the same text.
 
@@ -109,7 +107,6 @@ class DatasetFormatter(Protocol):
         """
 
 
-@runtime_checkable
 class RewardFunction(Protocol):
     """Scores completions; called as TRL calls a reward function.
 
@@ -129,7 +126,6 @@ class RewardFunction(Protocol):
         """
 
 
-@runtime_checkable
 class WarmsUp(Protocol):
     """A reward that prepares for a batch while its completions are being generated."""
 
@@ -143,7 +139,6 @@ class WarmsUp(Protocol):
         """
 
 
-@runtime_checkable
 class Closes(Protocol):
     """A reward that holds something to give back; one with ``needs_lean`` must be one."""
 
@@ -154,7 +149,6 @@ class Closes(Protocol):
         """
 
 
-@runtime_checkable
 class Callback(Protocol):
     """Methods ``on_…`` that a trainer calls; all are optional, and every setting has a default.
 
@@ -164,7 +158,6 @@ class Callback(Protocol):
     """
 
 
-@runtime_checkable
 class Prover(Protocol[ProblemT_contra, ServerT_contra, ResultT_co]):
     """Finds proofs, which count only after full verification.
 
@@ -189,7 +182,6 @@ class Prover(Protocol[ProblemT_contra, ServerT_contra, ResultT_co]):
         """Write a complete proof of a theorem, or of a statement's text, in one go, unchecked."""
 
 
-@runtime_checkable
 class Benchmark(Protocol):
     """A named set of theorems to prove."""
 
@@ -200,7 +192,6 @@ class Benchmark(Protocol):
         """Return its theorems, always the same in the same order, with distinct names."""
 
 
-@runtime_checkable
 class Command(Protocol):
     """A click command, such as click's own classes."""
 

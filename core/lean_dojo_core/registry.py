@@ -44,6 +44,7 @@ from lean_dojo_core.specs import (
     RewardFunctionSpec,
     TrainerSpec,
 )
+from lean_dojo_core.suggestions import suggestion
 
 if TYPE_CHECKING:
     from lean_dojo_core import protocols
@@ -186,9 +187,6 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
     def __repr__(self) -> str:
         return f"<{self._spec.plural()}: {', '.join(self) or 'none'}>"
 
-    def _ipython_key_completions_(self) -> list[str]:
-        return list(self)
-
     @property
     def kind(self) -> str:
         """Name of the kind, for example ``"reward-function"``."""
@@ -225,15 +223,9 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
             raise AmbiguousNameError(
                 f"{self.kind} {name!r} is offered by several distributions; say which: {providers}"
             )
-        import difflib  # only for this message
-
         known = sorted({entry.name for entry in entries})
-        near = difflib.get_close_matches(wanted.rpartition(":")[2], known, n=3)
-        hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
-        listed = ", ".join(known) or "none"
-        raise UnknownNameError(
-            f"no {self.kind} is called {name!r}.{hint} Installed: {listed}.{not_loaded()}"
-        )
+        hint = suggestion(wanted.rpartition(":")[2], known, heading="Installed")
+        raise UnknownNameError(f"no {self.kind} is called {name!r}.{hint}{not_loaded()}")
 
     def __contains__(self, name: object) -> bool:
         """Whether ``registry[name]`` would give an entry."""
@@ -352,9 +344,3 @@ REGISTRIES: dict[str, Registry[Any, Any]] = {
     )
 }  # fmt: skip
 """The registries by kind, in the order of listings."""
-
-
-def __dir__() -> list[str]:
-    """List the public names."""
-    plurals = [one._spec.plural() for one in REGISTRIES.values()]  # noqa: SLF001 - of this module
-    return [*plurals, "current", "refresh", "builtin"]

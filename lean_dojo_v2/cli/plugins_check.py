@@ -13,10 +13,10 @@ from lean_dojo_core import registry
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.installed import normalise
 from lean_dojo_core.local import FILE, FOLDER_VARIABLE, folder
+from lean_dojo_core.suggestions import suggestion
 from lean_dojo_core.testing.suite import Finding, Guard
 from lean_dojo_v2.cli.options import json_option
 from lean_dojo_v2.cli.output import emit_json, paragraph
-from lean_dojo_v2.structuring import suggestion
 
 
 def _complete(

@@ -6,15 +6,14 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-import attrs
 import click
 
 from lean_dojo_core import PluginInfo, local, registry
 from lean_dojo_core.errors import PluginError, UsageError
 from lean_dojo_core.installed import HOST_DISTRIBUTION, normalise
+from lean_dojo_core.suggestions import suggestion
 from lean_dojo_v2.atomic import atomic_write_text
 from lean_dojo_v2.cli.output import note
-from lean_dojo_v2.structuring import suggestion
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
@@ -100,9 +99,7 @@ def _run_pip(arguments: Sequence[str]) -> None:
 
 def _known() -> dict[str, PluginInfo]:
     """Return every plugin of this environment by its full name, as it is now."""
-    return {
-        info.name: attrs.evolve(info, import_seconds=0.0) for info in registry.refresh().plugins
-    }
+    return {info.name: info for info in registry.refresh().plugins}
 
 
 def _distribution_of(name: str) -> str:

@@ -133,7 +133,7 @@ def _find(
     agent: ProverAgent, name: str, database: Path
 ) -> tuple[list[tuple[Theorem, LeanGitRepo]], bool]:
     """Find the one theorem of this full name, and whether it has a proof."""
-    from lean_dojo_v2.structuring import suggestion
+    from lean_dojo_core.suggestions import suggestion
 
     names: set[str] = set()
     found: list[tuple[Theorem, LeanGitRepo]] = []

@@ -12,6 +12,7 @@ import click
 from lean_dojo_core import registry
 from lean_dojo_core.errors import ConfigError, UsageError
 from lean_dojo_core.settings import settings_of
+from lean_dojo_core.suggestions import suggestion
 from lean_dojo_v2.cli.names import complete_formatter, complete_reward
 from lean_dojo_v2.cli.options import (
     DEFAULT_DATABASE,
@@ -24,7 +25,6 @@ from lean_dojo_v2.cli.options import (
     set_option,
 )
 from lean_dojo_v2.config import Settings, construct, parse_assignment, read_settings
-from lean_dojo_v2.structuring import suggestion
 
 if TYPE_CHECKING:
     from lean_dojo_v2.database import DynamicDatabase, Repository

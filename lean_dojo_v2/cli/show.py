@@ -12,10 +12,11 @@ import click
 from lean_dojo_core import registry
 from lean_dojo_core.errors import AmbiguousNameError, UnknownNameError
 from lean_dojo_core.settings import settings_of
+from lean_dojo_core.suggestions import suggestion
 from lean_dojo_v2.cli.names import complete_any_name
 from lean_dojo_v2.cli.options import json_option
 from lean_dojo_v2.cli.output import emit_json, paragraph
-from lean_dojo_v2.structuring import suggestion, with_inner
+from lean_dojo_v2.structuring import with_inner
 
 kind_option = click.option(
     "--kind",
@@ -71,8 +72,8 @@ def find_entry(name: str, kind: str | None = None) -> registry.Entry[Any, Any]:
     if not found:
         known = sorted({entry.name for entries in registries for entry in entries.entries()})
         raise UnknownNameError(
-            f"no plugin offers {name!r}.{suggestion(name, known)}".replace("It has:", "Installed:")
-            + registry.not_loaded()
+            f"no plugin offers {name!r}.{suggestion(name, known, heading='Installed')}"
+            f"{registry.not_loaded()}"
         )
     if len(found) > 1:
         kinds = ", ".join(entry.spec.kind for entry in found)

@@ -9,7 +9,7 @@ import attrs
 import pytest
 
 from lean_dojo_core.settings import settings_of
-from lean_dojo_v2.structuring import json_schema, structure, suggestion, with_inner
+from lean_dojo_v2.structuring import json_schema, structure, with_inner
 
 
 @attrs.frozen
@@ -74,6 +74,9 @@ FITS = [
     ("m:x", tuple[str, ...], ("m:x",)),
     ("m:x", Sequence[Any], ["m:x"]),
     (["m:x", len], Sequence[Any], ["m:x", len]),
+    ("ab", Sequence[str] | None, ["ab"]),
+    (None, Sequence[str] | None, None),
+    ("ab", Sequence[str] | str | None, "ab"),
     ({"a": {"r": 1}}, dict[str, Inner], {"a": Inner(1)}),
     ([1, 2], tuple[int, ...], (1, 2)),
     ([1, 2], tuple[int, int], (1, 2)),
@@ -116,6 +119,8 @@ REFUSED = [
     ({"r": 1, "R": 4}, Inner, ("R",), "it has no setting 'R'. Did you mean 'r'?"),
     ({"inner": {"r": 4, "name": 1}}, Outer, ("inner", "name"), "Did you mean 'names'?"),
     ({"inner": {"r": 1, "names": ["a", 2]}}, Outer, ("inner", "names", 1), "a valid string"),
+    ({"r": 1, 1: 4}, Inner, (1,), "it: the key 1 should be a text; put it in quotes"),
+    ({1: 4.0}, dict[str, float], (1,), "it: the key 1 should be a text; put it in quotes"),
     (7, Inner, (), "expected a valid mapping of keys to values"),
     ({"r": -1}, Foreign | None, (), "Foreign refuses this: r must not be negative"),
     (3, Callable[..., Any], (), "expected callable"),
@@ -166,8 +171,3 @@ def test_a_real_lora_config() -> None:
 def test_long_values_are_cut_in_messages() -> None:
     [(_, text)] = structured("x" * 10_000, int)[1]
     assert len(text) < 100
-
-
-def test_suggestion_without_anything_near_lists_what_there_is() -> None:
-    assert suggestion("zzz", ["lr", "seed"]) == " It has: lr, seed."
-    assert suggestion("zzz", []) == " It has: none."

@@ -12,7 +12,7 @@ from lean_dojo_core import registry
 from lean_dojo_core.discovery import PluginInfo, import_target
 from lean_dojo_core.errors import PluginLoadError
 from lean_dojo_core.installed import HOST_DISTRIBUTION, host_requirements, normalise
-from lean_dojo_core.testing.suite import Finding, Guard, Suite, iter_suite
+from lean_dojo_core.testing.suite import Finding, Guard, Suite, run_suite
 
 HEAVY = (
     "accelerate", "datasets", "jax", "numpy", "pandas", "peft", "pytorch_lightning", "ray",
@@ -132,7 +132,7 @@ def check_distribution(distribution: str, guard: Guard | None = None) -> Iterato
         One finding per check, the manifest's first.
     """
     manifest = type("M", (ManifestSuite,), {"distribution": distribution, "name": distribution})
-    yield from iter_suite(manifest, instance=not distribution.endswith(".py"), guard=guard)
+    yield from run_suite(manifest, instance=not distribution.endswith(".py"), guard=guard)
     for entry in _entries(distribution):
         suite = import_target(f"lean_dojo_core.testing:{entry.spec.suite()}")
         named = type("Named", (suite,), {"name": entry.qualified_name})
@@ -140,7 +140,7 @@ def check_distribution(distribution: str, guard: Guard | None = None) -> Iterato
             instance = suite.can_make(entry.load())
         except PluginLoadError:  # the manifest's finding says why
             continue
-        yield from iter_suite(named, instance=instance, guard=guard)
+        yield from run_suite(named, instance=instance, guard=guard)
 
 
 def _entries(distribution: str) -> list[registry.Entry[Any, Any]]:

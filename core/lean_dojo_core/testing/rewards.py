@@ -10,7 +10,6 @@ import pickle
 from typing import Any
 
 from lean_dojo_core import registry
-from lean_dojo_core.protocols import Closes
 from lean_dojo_core.settings import settings_of
 from lean_dojo_core.testing.samples import ODD_COMPLETIONS, SAMPLE_THEOREMS
 from lean_dojo_core.testing.suite import DescribedSuite, close, explained
@@ -74,7 +73,7 @@ class RewardFunctionSuite(DescribedSuite):
         if not self.name or not self.entry.spec.needs_lean:
             return
         fresh = self.make()
-        assert isinstance(fresh, Closes), (
+        assert callable(getattr(fresh, "close", None)), (
             "its descriptor says needs_lean, and it has no close(); stop its engines there, or "
             "give those of lean_dojo_v2.lean.shared_engines() back"
         )
@@ -154,12 +153,8 @@ class RewardFunctionSuite(DescribedSuite):
 
 def _call(function: Any, completions: list[str], **columns: Any) -> Any:
     """Call a reward, and wait for one that is asynchronous."""
-
-    async def awaited(result: Any) -> Any:
-        return await result
-
     result = function(completions=completions, **columns)
-    return asyncio.run(awaited(result)) if inspect.isawaitable(result) else result
+    return asyncio.run(result) if inspect.iscoroutine(result) else result
 
 
 def _check_numbers(scores: list[Any], completions: tuple[str, ...]) -> None:

@@ -11,7 +11,6 @@ from typing import Any, ClassVar, TypeAlias
 import attrs
 
 from lean_dojo_core.errors import LeanDojoError
-from lean_dojo_core.protocols import Closes
 from lean_dojo_core.registry import Entry, Registry
 from lean_dojo_core.settings import settings_of
 
@@ -149,8 +148,9 @@ class ClassSuite(DescribedSuite):
 
 def close(subject: object) -> None:
     """Close an object that can be closed."""
-    if isinstance(subject, Closes) and not inspect.isclass(subject):
-        subject.close()
+    end = getattr(subject, "close", None)
+    if callable(end) and not inspect.isclass(subject):
+        end()
 
 
 @contextmanager
@@ -170,22 +170,12 @@ that object, since the next ones would hang, too."""
 def run_suite(
     suite: type[Suite], *, instance: bool = True, guard: Guard | None = None
 ) -> list[Finding]:
-    """Run a suite without pytest; see :func:`iter_suite`."""
-    return list(iter_suite(suite, instance=instance, guard=guard))
-
-
-def iter_suite(
-    suite: type[Suite], *, instance: bool = True, guard: Guard | None = None
-) -> Iterator[Finding]:
-    """Run a suite without pytest, check by check.
+    """Run a suite without pytest, and return one finding per check.
 
     Args:
         suite: The suite with its ``name`` (or ``make``) set.
         instance: Whether an object can be made; if not, only the tests that need none are run.
         guard: Runs each check; without one, a check may take for ever.
-
-    Yields:
-        One finding per check.
     """
     kind = getattr(suite, "_registry", None)
     subject = f"{kind.kind} {suite.name}" if kind is not None else suite.name
@@ -194,18 +184,20 @@ def iter_suite(
     checks = {"can_be_made": "subject"} if instance else {}
     for name in tests if instance else suite.without_instance:
         checks[name.removeprefix("test_")] = name
+    findings = []
     try:
         for check, name in checks.items():
             run = functools.partial(_problem, suite, name)
             problem = guard(f"{subject}: {check.replace('_', ' ')}", run) if guard else run()
             if name in tests or problem is not None:
-                yield Finding(subject, check, problem)
+                findings.append(Finding(subject, check, problem))
             if name not in tests and problem is not None:
-                return  # without the object, every test would say the same
+                break  # without the object, every test would say the same
     except TimeoutError as error:
-        yield Finding(subject, check, str(error))
+        findings.append(Finding(subject, check, str(error)))
     finally:
         suite.teardown_class()
+    return findings
 
 
 def _problem(suite: type[Suite], name: str) -> str | None:

@@ -34,8 +34,7 @@ def demo(output_dir: Path, quick: bool, as_json: bool) -> None:
     Takes about 5 minutes on 2 cores and needs neither a GPU nor a model hub. Every command that it
     runs is printed; every proof that it counts is checked by Lean.
     """
-    from lean_dojo_plugins.demo.run import Demo
-    from lean_dojo_plugins.demo.settings import DemoSettings
+    from lean_dojo_plugins.demo.run import Demo, DemoSettings
     from lean_dojo_plugins.services.report.page import write_report
 
     with redirect_stdout(sys.stderr):  # the commands' output is only informative here

@@ -17,7 +17,6 @@ import attrs
 
 from lean_dojo_core.errors import PluginError, UsageError
 from lean_dojo_core.foreign import contained
-from lean_dojo_core.protocols import WarmsUp
 from lean_dojo_v2.errors import RewardError
 from lean_dojo_v2.plugin_host.watchdog import OutOfTimeError, report_when_slow, watched
 
@@ -154,17 +153,22 @@ class AdaptedReward:
         Raises:
             RewardError: If that method raises.
         """
-        reward = self.function
-        if not isinstance(reward, WarmsUp):
+        prepare = getattr(self.function, "warm_up", None)
+        if not callable(prepare):
             return
         try:
-            self._run(lambda: reward.warm_up(**columns), ())
+            self._run(lambda: prepare(**columns), ())
         except RewardError:
             raise
         except (Exception, SystemExit) as error:
             raise RewardError(
                 f"{self._who()} raised {type(error).__name__} in warm_up: {error}"
             ) from error
+
+    def close(self) -> None:
+        """Close the reward, if it can be closed (:class:`.protocols.Closes`)."""
+        if callable(end := getattr(self.function, "close", None)):
+            end()
 
     def _run(self, call: Callable[[], Any], items: Sequence[Any]) -> Any:
         """Call the reward within its time limit, contained."""

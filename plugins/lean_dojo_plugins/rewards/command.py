@@ -14,7 +14,6 @@ import click
 
 from lean_dojo_core import registry
 from lean_dojo_core.errors import UsageError
-from lean_dojo_core.protocols import Closes
 from lean_dojo_v2.cli.names import complete_reward
 from lean_dojo_v2.cli.options import json_option
 from lean_dojo_v2.cli.output import emit_json, note, paragraph, table
@@ -83,8 +82,7 @@ def score(
         if inspect.iscoroutine(scores):
             scores = asyncio.run(scores)
     finally:
-        if isinstance(adapted.function, Closes):
-            adapted.function.close()
+        adapted.close()
     if as_json:
         pairs = zip(scores, rows, strict=True)
         emit_json([{"score": one, "completion": row["completion"]} for one, row in pairs])

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from lean_dojo_core.errors import ConfigError
-from lean_dojo_v2.structuring import near
+from lean_dojo_core.suggestions import near
 
 _PRIMITIVES = (bool, int, float, str)
 _OURS = "it is the trainer's own parameter"

@@ -17,6 +17,7 @@ from tqdm import tqdm
 from lean_dojo_core import DatasetFormatter, Repository, registry
 from lean_dojo_core.errors import ConfigError, UsageError
 from lean_dojo_core.records import BenchmarkProblem
+from lean_dojo_core.suggestions import suggestion
 from lean_dojo_v2.atomic import atomic_write_bytes
 from lean_dojo_v2.benchmarks.jsonl import benchmark_named, columns_of
 from lean_dojo_v2.benchmarks.source import problem_of, project_of
@@ -32,7 +33,6 @@ from lean_dojo_v2.lean.errors import (
 from lean_dojo_v2.lean.pool.shared import shared_engines
 from lean_dojo_v2.prover.completions import with_context
 from lean_dojo_v2.runs.files import append_lines, read_lines
-from lean_dojo_v2.structuring import suggestion
 from lean_dojo_v2.wording import counted
 
 STATEMENT_COLUMNS = (

@@ -9,9 +9,8 @@ from typing import Any
 import attrs
 import pytest
 
-from lean_dojo_core import CallbackSpec, registry
-from lean_dojo_core.errors import PluginLoadError, UnknownNameError
-from lean_dojo_core.hookspecs import KINDS
+from lean_dojo_core import registry
+from lean_dojo_core.errors import PluginLoadError
 from lean_dojo_core.testing import CallbackSuite, run_suite
 
 
@@ -92,18 +91,6 @@ def test_a_bad_callback_is_told_what_to_change(made: type, check: str, advice: s
 def test_only_a_class_is_a_callback() -> None:
     with pytest.raises(PluginLoadError, match="it must be a class"):
         registry.callbacks.override("mine", Plain()).__enter__()
-
-
-def test_the_kind_is_one_like_any_other() -> None:
-    kind = KINDS["callback"]
-    assert (kind.hook(), kind.suite(), kind) == (
-        "lean_dojo_callbacks",
-        "CallbackSuite",
-        CallbackSpec,
-    )
-    assert registry.callbacks["Best_Tactics"].qualified_name == "lean-dojo-v2:best-tactics"
-    with pytest.raises(UnknownNameError, match="Did you mean 'best-tactics'"):
-        registry.callbacks["best-tactic"]
 
 
 def test_the_suite_imports_no_learning_library() -> None:

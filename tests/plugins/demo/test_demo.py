@@ -9,8 +9,7 @@ import pytest
 
 from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.demo.ladder import DemoStage, draw
-from lean_dojo_plugins.demo.run import Demo
-from lean_dojo_plugins.demo.settings import DemoSettings
+from lean_dojo_plugins.demo.run import Demo, DemoSettings
 from lean_dojo_v2.benchmarks.attempts import Attempt, AttemptFolder
 from lean_dojo_v2.benchmarks.statistics import Comparison, Share
 

@@ -10,13 +10,12 @@ from typing import Any
 import attrs
 
 from lean_dojo_core.errors import DataError, UsageError
-from lean_dojo_plugins.services.report.datasets import Dataset, datasets
 from lean_dojo_plugins.services.report.runs import Forgot, RunReport, matrices, runs
 from lean_dojo_v2.benchmarks.attempts import RUN_FILE, AttemptFolder
 from lean_dojo_v2.benchmarks.summary import AUTOMATION, PROVER
 from lean_dojo_v2.prover.search.result import Failure
 from lean_dojo_v2.runs.environment import FILE as ENVIRONMENT_FILE, environment
-from lean_dojo_v2.runs.files import read_json, read_lines
+from lean_dojo_v2.runs.files import COPY, METADATA, read_json, read_lines
 
 BASELINES = ("automation", "shipped")
 """Stages that are baselines."""
@@ -46,11 +45,19 @@ class Proof:
 
 
 @attrs.frozen
-class Tree:
-    """A search tree as inline SVG."""
+class Dataset:
+    """A dataset.
+
+    Attributes:
+        name: Its folder, relative to the output folder.
+        repositories: Its repositories, in the order of the export, each with ``name``, ``commit``,
+            ``lean_version`` and ``engine``.
+        totals: Counts from its metadata: theorems, premises, files.
+    """
 
     name: str
-    svg: str
+    repositories: list[dict[str, str]]
+    totals: dict[str, int]
 
 
 @attrs.frozen
@@ -61,6 +68,7 @@ class Contents:
         title: Name of the folder.
         stages: What each model of a demo proves; ``seconds`` is the time of each.
         evaluations: Name and content of each ``evaluation.json``.
+        trees: Name and inline SVG of each search tree.
         environments: Where each run took place, and the versions of libraries.
     """
 
@@ -72,7 +80,7 @@ class Contents:
     forgotten: list[Forgot]
     evaluations: list[tuple[str, dict[str, Any]]]
     proofs: list[Proof]
-    trees: list[Tree]
+    trees: list[tuple[str, str]]
     environments: list[tuple[str, dict[str, str]]]
 
     @property
@@ -127,7 +135,7 @@ def collect(folder: Path) -> Contents:
         title=folder.absolute().name or "run",
         stages=summary.get("stages", []),
         seconds=summary.get("seconds", {}),
-        datasets=datasets(folder),
+        datasets=_datasets(folder),
         runs=runs(folder),
         forgotten=matrices(folder),
         evaluations=[
@@ -144,6 +152,25 @@ def collect(folder: Path) -> Contents:
             "proofs.jsonl); name the output_dir of a training run"
         )
     return contents
+
+
+def _datasets(folder: Path) -> list[Dataset]:
+    """Find the datasets in an output folder, and the trainers' copies of their metadata."""
+    exported = [one for one in sorted(folder.rglob(METADATA)) if (one.parent / "random").is_dir()]
+    found: dict[frozenset[tuple[str, str]], Dataset] = {}
+    for file in [*exported, *sorted(folder.rglob(COPY))]:
+        data = read_json(file)
+        if not isinstance(data, dict) or not isinstance(data.get("repositories"), list):
+            continue  # another program's file of that name
+        rows = [{**(item.get("metadata") or {}), **item} for item in data["repositories"]]
+        keys = ("url", "name", "commit", "lean_version", "engine")
+        texts = [{key: str(row.get(key) or "") for key in keys} for row in rows]
+        repositories = [{**one, "name": one["name"] or one["url"]} for one in texts]
+        name = str(file.parent.relative_to(folder)) if file.parent != folder else folder.name
+        totals = {k: v for k, v in data.items() if isinstance(v, int)}
+        contents = frozenset((one["url"], one["commit"]) for one in repositories)
+        found.setdefault(contents, Dataset(name, repositories, totals))
+    return list(found.values())
 
 
 def _evaluation(file: Path) -> dict[str, Any]:
@@ -175,13 +202,13 @@ def _attempts(folder: Path) -> Iterator[Proof]:
                     )
 
 
-def _trees(folder: Path) -> Iterator[Tree]:
+def _trees(folder: Path) -> Iterator[tuple[str, str]]:
     from lean_dojo_v2.prover.search.drawing import draw
     from lean_dojo_v2.prover.search.tree import SearchTree
 
     for file in sorted(folder.glob("**/trees/**/*.json")):
         tree = SearchTree.load(file)
-        yield Tree(f"{file.parent.name}: {tree.name}", draw(tree, most=STATES_DRAWN))
+        yield f"{file.parent.name}: {tree.name}", draw(tree, most=STATES_DRAWN)
 
 
 def _environments(folder: Path) -> list[tuple[str, dict[str, str]]]:

@@ -18,18 +18,6 @@ REPORT_FILE = "report.html"
 
 
 @attrs.frozen
-class Curriculum:
-    """The repositories that a run learned from, in order.
-
-    Each has an address, a commit, rows and optimiser steps; unknown values are ``None``.
-    """
-
-    name: str
-    trainer: str
-    steps: list[dict[str, Any]]
-
-
-@attrs.frozen
 class Tile:
     """A number at the top of the page, with its label and explanation."""
 
@@ -83,17 +71,19 @@ def template(name: str) -> Template:
     return environment.get_template(name)
 
 
-def _curriculum(contents: Contents) -> Iterator[Curriculum]:
-    for run in contents.runs:
-        if run.steps:
-            yield Curriculum(run.name, run.trainer, run.steps)
-    told = {run.name for run in contents.runs if run.steps}
+def _curriculum(contents: Contents) -> Iterator[tuple[str, str, list[dict[str, Any]]]]:
+    """Yield the name and trainer of each run with the repositories that it learned from, in order.
+
+    Each repository has an address, a commit, rows and optimiser steps; unknown values are ``None``.
+    """
+    known = {run.name: (run.name, run.trainer, run.steps) for run in contents.runs if run.steps}
+    yield from known.values()
     for forgot in contents.forgotten:
-        if forgot.name not in told:
+        if forgot.name not in known:
             names = [str(step["after"]).partition("@") for step in forgot.matrix.steps]
             unknown = {"rows": None, "optimizer_steps": None}
             steps = [{"url": name, "commit": commit, **unknown} for name, _, commit in names]
-            yield Curriculum(forgot.name, "", steps)
+            yield forgot.name, "", steps
 
 
 def _tiles(contents: Contents) -> Iterator[Tile]:

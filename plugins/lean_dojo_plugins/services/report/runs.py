@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from html import escape
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
@@ -16,19 +17,6 @@ from lean_dojo_v2.runs.forgetting import FILE as FORGETTING_FILE, Forgetting
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-
-@attrs.frozen
-class Picture:
-    """A picture on the page.
-
-    Attributes:
-        alt: Its description.
-        svg: The picture itself, as markup.
-    """
-
-    alt: str
-    svg: str
 
 
 SHORT = 10
@@ -74,10 +62,10 @@ class RunReport:
     trainer: str
     settings: dict[str, str]
     steps: list[dict[str, Any]]
-    curves: list[Picture]
-    verified: Picture | None
+    curves: list[str]
+    verified: str | None
     verified_trend: Trend | None
-    refusals: Picture | None
+    refusals: str | None
     refused: dict[str, float] | None
     last: dict[str, float]
 
@@ -88,7 +76,7 @@ class Forgot:
 
     name: str
     matrix: Forgetting
-    picture: Picture | None
+    picture: str | None
 
 
 def runs(root: Path) -> list[RunReport]:
@@ -193,5 +181,9 @@ def _trend(values: list[float]) -> Trend | None:
     )
 
 
-def _picture(figure: Figure | None, alt: str) -> Picture | None:
-    return None if figure is None else Picture(alt, figures.inline_svg(figure))
+def _picture(figure: Figure | None, alt: str) -> str | None:
+    """Return a figure as markup, with its description."""
+    if figure is None:
+        return None
+    frame = f'<figure class="chart" role="img" aria-label="{escape(alt)}">'
+    return f"{frame}{figures.inline_svg(figure)}</figure>"

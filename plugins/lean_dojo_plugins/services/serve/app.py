@@ -12,9 +12,9 @@ says when to try again) or 500 (an error of a plugin, or ours).
 from __future__ import annotations
 
 import asyncio
-import hmac
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any, TypeVar
 
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
@@ -22,51 +22,48 @@ from pydantic import BaseModel, ValidationError
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.middleware.base import BaseHTTPMiddleware, RequestResponseEndpoint
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
 
 from lean_dojo_core.errors import LeanDojoError, UsageError
 from lean_dojo_plugins.services.serve import kimina
-from lean_dojo_plugins.services.serve.playground import Playground, SuggestingProver, page_routes
+from lean_dojo_plugins.services.serve.playground import Playground
 from lean_dojo_plugins.services.serve.requests import (
     FileQuestion,
     KiminaCheck,
-    ProblemQuestion,
     ProofQuestion,
     RewardQuestion,
     SearchQuestion,
     SuggestQuestion,
     TacticQuestion,
 )
-from lean_dojo_plugins.services.serve.service import BusyError, VerdictService
-from lean_dojo_plugins.services.serve.walls import LOCAL_HOSTS, Walls
+from lean_dojo_plugins.services.serve.service import VerdictService
+from lean_dojo_plugins.services.serve.walls import LOCAL_HOSTS, Walls, refusal
 from lean_dojo_v2.benchmarks.rows import problem_of_row
 from lean_dojo_v2.lean.errors import EngineKilledError, EngineTimeoutError, RequestError
 from lean_dojo_v2.lean.text.header import parse_header
 from lean_dojo_v2.lean.verify.outcomes import Verdict
+from lean_dojo_v2.prover import BaseProver
 from lean_dojo_v2.prover.automation import AutomationProver
 from lean_dojo_v2.prover.judging import StatedGoal, judge_file, judge_proof, judge_tactic
 from lean_dojo_v2.prover.replay import Opens
 
 QuestionT = TypeVar("QuestionT", bound=BaseModel)
 Answer = dict[str, Any]
-RETRY_AFTER = "1"
-"""``Retry-After`` of a full server, in seconds."""
+PAGE = Path(__file__).with_name("page")
 BODY_SECONDS = 60.0
 """Seconds in which a request must arrive."""
-
-
-class TooLargeError(LeanDojoError):
-    """A request has too many bytes."""
+_CODES = {404: "not-found", 405: "method", 408: "slow", 413: "too-large", 503: "busy"}
+"""Codes of errors by their status; that of any other is ``request``."""
 
 
 def make_app(
     service: VerdictService,
     *,
     token: str | None = None,
-    prover: SuggestingProver | None = None,
+    prover: BaseProver | None = None,
     hosts: Collection[str] | None = LOCAL_HOSTS,
 ) -> Starlette:
     """Make the application.
@@ -96,36 +93,19 @@ def make_app(
         _posted("/v1/reward", "reward", RewardQuestion, _reward),
         _posted("/v1/suggest", "suggest", SuggestQuestion, playground.suggest),
         _posted("/v1/search", "search", SearchQuestion, playground.search),
-        *page_routes(),
         _posted("/api/check", "kimina", KiminaCheck, kimina.check),
+        Route("/", _page),
+        Mount("/page", StaticFiles(directory=PAGE)),
     ]
-    guards = [Middleware(Walls, hosts=hosts)]
-    if token is not None:
-        guards.append(Middleware(_Token, token=token))
+    errors = (HTTPException, ValidationError, LeanDojoError, Exception)
     app = Starlette(
         routes=routes,
-        middleware=guards,
+        middleware=[Middleware(Walls, hosts=hosts, token=token)],
         lifespan=lifespan,
-        exception_handlers={HTTPException: _no_such, Exception: _unforeseen},
+        exception_handlers=dict.fromkeys(errors, _explained),
     )
     app.state.service = service
     return app
-
-
-class _Token(BaseHTTPMiddleware):
-    """Requires the token, except for the page and the server's health."""
-
-    def __init__(self, app: Any, token: str) -> None:
-        super().__init__(app)
-        self._expected = f"Bearer {token}".encode()
-
-    async def dispatch(self, request: Request, call_next: RequestResponseEndpoint) -> Response:
-        given = request.headers.get("authorization", "").encode()
-        path = request.url.path
-        is_open = path in {"/", "/health"} or path.startswith("/page/")  # nothing secret there
-        if is_open or hmac.compare_digest(given, self._expected):
-            return await call_next(request)
-        return _error(401, "token", "send the server's token: 'Authorization: Bearer …'")
 
 
 def _posted(
@@ -134,30 +114,14 @@ def _posted(
     form: type[QuestionT],
     answer: Callable[[VerdictService, QuestionT], Awaitable[Answer | Response]],
 ) -> Route:
-    """Make a route: read the request, admit it, answer it, turn errors into data."""
+    """Make a route: read the request, admit it, answer it."""
 
     async def endpoint(request: Request) -> Response:
         service: VerdictService = request.app.state.service
-        try:
-            async with asyncio.timeout(BODY_SECONDS):
-                body = await _body(request, service.limits.bytes)
-            question = form.model_validate_json(body)
-            with service.admitted(kind):
-                given = await answer(service, question)
-            return given if isinstance(given, Response) else JSONResponse(given)
-        except TimeoutError:
-            late = f"the request did not arrive within {BODY_SECONDS:g} s"
-            return _error(408, "slow", late, {"Connection": "close"})
-        except TooLargeError as error:
-            return _error(413, "too-large", str(error))
-        except ValidationError as error:
-            return _error(400, "request", _where(error))
-        except (RequestError, UsageError) as error:
-            return _error(400, "request", str(error))
-        except BusyError as error:
-            return _error(503, "busy", str(error), {"Retry-After": RETRY_AFTER})
-        except LeanDojoError as error:
-            return _error(500, type(error).__name__, str(error))
+        question = form.model_validate_json(await _body(request, service.limits.bytes))
+        with service.admitted(kind):
+            given = await answer(service, question)
+        return given if isinstance(given, Response) else JSONResponse(given)
 
     return Route(path, endpoint, methods=["POST"])
 
@@ -166,15 +130,19 @@ async def _body(request: Request, limit: int) -> bytes:
     """Read a request of at most ``limit`` bytes.
 
     Raises:
-        TooLargeError: It has more.
+        HTTPException: It has more, or does not arrive in time.
     """
-    parts, size = [], 0
-    async for part in request.stream():
-        size += len(part)
-        if size > limit:
-            raise TooLargeError(f"a request may have at most {limit} bytes")
-        parts.append(part)
-    return b"".join(parts)
+    body = bytearray()
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            async for part in request.stream():
+                body += part
+                if len(body) > limit:
+                    raise HTTPException(413, f"a request may have at most {limit} bytes")
+    except TimeoutError as error:
+        late = f"the request did not arrive within {BODY_SECONDS:g} s"
+        raise HTTPException(408, late, {"Connection": "close"}) from error
+    return bytes(body)
 
 
 def _where(error: ValidationError) -> str:
@@ -186,31 +154,32 @@ def _where(error: ValidationError) -> str:
     return "; ".join(problems)
 
 
-def _error(
-    status: int, code: str, message: str, headers: dict[str, str] | None = None
-) -> JSONResponse:
-    return JSONResponse({"error": {"code": code, "message": message}}, status, headers)
-
-
-async def _no_such(_request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    code = {404: "not-found", 405: "method"}.get(error.status_code, "request")
-    return _error(error.status_code, code, error.detail, dict(error.headers or {}))
-
-
-async def _unforeseen(_request: Request, error: Exception) -> Response:
-    """Answer an internal error; its traceback is in the server's log."""
-    return _error(500, "internal", f"{type(error).__name__}: {error}")
+async def _explained(_request: Request, error: Exception) -> Response:
+    """Answer an error as data; the traceback of an internal one is in the server's log."""
+    if isinstance(error, HTTPException):
+        code = _CODES.get(error.status_code, "request")
+        return refusal(error.status_code, code, error.detail, error.headers)
+    if isinstance(error, ValidationError):
+        return refusal(400, "request", _where(error))
+    if isinstance(error, RequestError | UsageError):
+        return refusal(400, "request", str(error))
+    if isinstance(error, LeanDojoError):
+        return refusal(500, type(error).__name__, str(error))
+    return refusal(500, "internal", f"{type(error).__name__}: {error}")
 
 
 # --- answers -------------------------------------------------------------------------------------
 
 
+async def _page(_request: Request) -> Response:
+    return FileResponse(PAGE / "index.html")
+
+
 async def _health(request: Request) -> Response:
     service: VerdictService = request.app.state.service
-    config = service.pool.config
+    engines = service.pool.config.size
     return JSONResponse(
-        {"status": "ok", "engines": config.size, "open_requests": service.open_requests}
+        {"status": "ok", "engines": engines, "open_requests": service.open_requests}
     )
 
 
@@ -220,42 +189,32 @@ async def _metrics(request: Request) -> Response:
 
 
 async def _tactic(service: VerdictService, question: TacticQuestion) -> Answer:
-    timeout = min(question.timeout, service.limits.timeout)
-    start, header = _start(question)
-    fields = (start, question.tactics, question.tactic, timeout)
+    start: Opens
+    if question.goal is not None:
+        start, header = StatedGoal(question.goal), None
+    else:
+        start, header = problem_of_row(question.row).problem, _modules(question.header)
+    fields = (start, question.tactics, question.tactic)
     how = {"header": header, "owner": question.owner}
-    answer = await _within_time(service, judge_tactic, *fields, **how)
+    answer = await _judged(service, question.timeout, judge_tactic, *fields, **how)
     if "verdict" in answer:
         service.verdict("tactic", answer["verdict"])
     return answer
 
 
 async def _proof(service: VerdictService, question: ProofQuestion) -> Answer:
-    timeout = min(question.timeout, service.limits.timeout)
     problem = problem_of_row(question.row).problem
-    fields = (problem, question.proof, timeout)
     how = {"header": _modules(question.header), "owner": question.owner}
-    answer = await _within_time(service, judge_proof, *fields, **how)
+    fields = (problem, question.proof)
+    answer = await _judged(service, question.timeout, judge_proof, *fields, **how)
     service.verdict("proof", "valid" if answer["valid"] else "invalid")
     return answer
 
 
-def _start(question: ProblemQuestion) -> tuple[Opens, str | None]:
-    """Return the start of a proof, and the header that its requests share."""
-    if question.goal is not None:
-        return StatedGoal(question.goal), None
-    return problem_of_row(question.row).problem, _modules(question.header)
-
-
-def _modules(text: str | None) -> str | None:
-    return None if text is None else " ".join(parse_header(text).modules)
-
-
 async def _file(service: VerdictService, question: FileQuestion) -> Answer:
-    timeout = min(question.timeout, service.limits.timeout)
-    fields = (question.text, question.reference, timeout)
+    fields = (question.text, question.reference)
     header = _modules(question.text)
-    answer = await _within_time(service, judge_file, *fields, header=header)
+    answer = await _judged(service, question.timeout, judge_file, *fields, header=header)
     service.verdict("file", "valid" if answer["valid"] else "invalid")
     return answer
 
@@ -265,12 +224,21 @@ async def _reward(service: VerdictService, question: RewardQuestion) -> Answer:
     return {"scores": scores}
 
 
-async def _within_time(
-    service: VerdictService, judge: Callable[..., Answer], *fields: Any, **how: str | None
+def _modules(text: str | None) -> str | None:
+    return None if text is None else " ".join(parse_header(text).modules)
+
+
+async def _judged(
+    service: VerdictService,
+    seconds: float,
+    judge: Callable[..., Answer],
+    *fields: Any,
+    **how: str | None,
 ) -> Answer:
     """Judge; a request that took too long or killed its engines does not hold."""
+    seconds = min(seconds, service.limits.timeout)
     try:
-        return await service.run(judge, *fields, name=judge.__name__, **how)
+        return await service.run(judge, *fields, seconds, name=judge.__name__, **how)
     except (EngineTimeoutError, EngineKilledError) as error:
         timed_out = isinstance(error, EngineTimeoutError)
         lost: Answer = {"detail": str(error), "refusal": None, "timed_out": timed_out}

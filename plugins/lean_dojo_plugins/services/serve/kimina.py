@@ -14,7 +14,7 @@ from typing import Any
 from lean_dojo_plugins.services.serve.places import sorries as sorries_of
 from lean_dojo_plugins.services.serve.requests import KiminaCheck
 from lean_dojo_plugins.services.serve.service import VerdictService
-from lean_dojo_v2.lean.errors import EngineKilledError, EngineTimeoutError, LeanError, RequestError
+from lean_dojo_v2.lean.errors import EngineTimeoutError, LeanError, RequestError
 from lean_dojo_v2.lean.text.header import parse_header
 from lean_dojo_v2.prover.judging import judge_file
 
@@ -41,26 +41,22 @@ async def _snippet(service: VerdictService, text: str, seconds: float) -> dict[s
         error = f"Lean timed out after {seconds:g} seconds"
     except RequestError as problem:
         response = {"message": str(problem)}
-    except (EngineKilledError, LeanError) as problem:
+    except LeanError as problem:
         error = str(problem)
-    status = "error" if error else "valid" if _is_valid(response) else "invalid"
+    valid = response is not None and response.get("lean_dojo", {}).get("valid")
+    status = "error" if error else "valid" if valid else "invalid"
     service.verdict("kimina", status)
     return {"time": time.monotonic() - start, "error": error, "response": response}
-
-
-def _is_valid(response: dict[str, Any] | None) -> bool:
-    return bool(response and response.get("lean_dojo", {}).get("valid"))
 
 
 async def _response(service: VerdictService, text: str, seconds: float) -> dict[str, Any]:
     header = " ".join(parse_header(text).modules)
     found = await service.run(judge_file, text, None, seconds, header=header, name="snippet")
-    messages = list(found["messages"])
+    messages, refusal = list(found["messages"]), found["refusal"]
     sorries: list[dict[str, Any]] = []
-    refusal = found["refusal"]
     if refusal is not None and refusal["reason"] == "sorry":
-        found_sorries = await service.run(sorries_of, text, seconds, header=header, name="sorries")
-        sorries = [_sorry(one) for one in found_sorries]
+        places = await service.run(sorries_of, text, seconds, header=header, name="sorries")
+        sorries = [_sorry(one) for one in places]
     # A `sorry` that Kimina's own server would not list, and every other refusal, is an error.
     if not found["valid"] and not sorries and all(m["severity"] != "error" for m in messages):
         start = {"line": 1, "column": 0}

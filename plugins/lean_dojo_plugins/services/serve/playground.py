@@ -5,15 +5,11 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Sequence
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import attrs
 import orjson
-from starlette.requests import Request
-from starlette.responses import FileResponse, Response, StreamingResponse
-from starlette.routing import BaseRoute, Mount, Route
-from starlette.staticfiles import StaticFiles
+from starlette.responses import Response, StreamingResponse
 
 from lean_dojo_core.errors import LeanDojoError
 from lean_dojo_plugins.services.serve.requests import SearchQuestion, SuggestQuestion
@@ -22,35 +18,15 @@ from lean_dojo_v2.lean.client.records import GoalState
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.verify.outcomes import ProofOutcome
 from lean_dojo_v2.lean.verify.proofs import PROOF_TIMEOUT
-from lean_dojo_v2.lean_agent.config import ProverConfig
+from lean_dojo_v2.prover import BaseProver
 from lean_dojo_v2.prover.judging import StatedGoal, judge_tactics, reach_state
 from lean_dojo_v2.prover.problem import GoalProblem
 from lean_dojo_v2.prover.search.best_first import BestFirstSearch
 from lean_dojo_v2.prover.search.result import SearchResult
 from lean_dojo_v2.prover.search.tree import Node
-from lean_dojo_v2.prover.suggestion import Suggestion, TacticGenerator
+from lean_dojo_v2.prover.suggestion import Suggestion
 
-PAGE = Path(__file__).with_name("page")
 Answer = dict[str, Any]
-
-
-class SuggestingProver(Protocol):
-    """A prover as the page uses it."""
-
-    settings: ProverConfig
-
-    @property
-    def generator(self) -> TacticGenerator:
-        """The generator of tactics."""
-
-
-def page_routes() -> list[BaseRoute]:
-    """Return the routes of the page itself."""
-
-    async def index(_request: Request) -> Response:
-        return FileResponse(PAGE / "index.html")
-
-    return [Route("/", index), Mount("/page", StaticFiles(directory=PAGE))]
 
 
 @attrs.frozen
@@ -61,7 +37,7 @@ class Playground:
         prover: The prover; its model answers one request at a time.
     """
 
-    prover: SuggestingProver
+    prover: BaseProver
     _model: threading.Lock = attrs.Factory(threading.Lock)
 
     async def suggest(self, service: VerdictService, question: SuggestQuestion) -> Answer:
@@ -70,25 +46,19 @@ class Playground:
         Raises:
             RequestError: The state cannot be reached.
         """
-        fields = (question.goal, question.tactics)
-        state = await service.run(_first_goal, *fields, name="suggest")
+        goal, tactics = question.goal, question.tactics
+        state = await service.run(_first_goal, goal, tactics, name="suggest")
         if state is None:
             return {"suggestions": []}
         found = await asyncio.to_thread(self._generate, state, question.samples)
         found.sort(key=lambda one: -one.logprob)
-        tactics = [one.tactic for one in found]
-        said = await service.run(
-            judge_tactics,
-            StatedGoal(question.goal),
-            question.tactics,
-            tactics,
-            question.timeout,
-            name="suggest",
-        )
+        candidates = [one.tactic for one in found]
+        fields = (StatedGoal(goal), tactics, candidates, question.timeout)
+        verdicts = await service.run(judge_tactics, *fields, name="suggest")
         return {
             "suggestions": [
                 {"tactic": one.tactic, "logprob": one.logprob, **verdict}
-                for one, verdict in zip(found, said, strict=True)
+                for one, verdict in zip(found, verdicts, strict=True)
             ]
         }
 
@@ -137,27 +107,22 @@ class Playground:
             settings, num_sampled_tactics=question.samples, max_expansions=question.expansions
         )
         search = BestFirstSearch(self.prover.generator, asked)
-        problem = _Continued(question.goal, tuple(question.tactics))
+        problem = _Continued(question.goal, tactics=tuple(question.tactics))
         [(_, result)] = search.results([problem], [server], batch)
         return result
 
 
 @attrs.frozen
-class _Continued:
+class _Continued(GoalProblem):
     """A goal with the first tactics of its proof; a proof found is checked with them."""
 
-    goal: str
-    tactics: tuple[str, ...]
-    name: str = "goal"
-    place: None = None
-    own_names: tuple[str, ...] = ()
+    tactics: tuple[str, ...] = ()
 
     def open(self, server: Server) -> GoalState:
-        return reach_state(server, StatedGoal(self.goal), self.tactics)
+        return reach_state(server, StatedGoal(self.expression), self.tactics)
 
     def check(self, server: Server, proof: str, *, timeout: float = PROOF_TIMEOUT) -> ProofOutcome:
-        whole = "\n".join([*self.tactics, proof])
-        return GoalProblem(self.goal).check(server, whole, timeout=timeout)
+        return super().check(server, "\n".join([*self.tactics, proof]), timeout=timeout)
 
 
 def _first_goal(server: Server, goal: str, tactics: list[str]) -> str | None:

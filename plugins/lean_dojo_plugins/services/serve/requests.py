@@ -120,7 +120,7 @@ class SuggestQuestion(StrictRequest):
     Attributes:
         goal: The goal.
         tactics: Tactics that lead from the goal to the state.
-        samples: Tactics that the prover samples.
+        samples: Tactics that are sampled at a state.
         timeout: Seconds that Lean may take for each of them.
     """
 
@@ -131,12 +131,9 @@ class SuggestQuestion(StrictRequest):
 
 
 class SearchQuestion(StrictRequest):
-    """A proof search from a state.
+    """A proof search from a state; see :class:`SuggestQuestion`.
 
     Attributes:
-        goal: The goal, an expression.
-        tactics: Tactics that lead from the goal to the state.
-        samples: Tactics that are sampled at a state.
         expansions: Maximum number of states expanded.
     """
 

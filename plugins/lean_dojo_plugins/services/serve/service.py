@@ -8,27 +8,20 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
-from functools import partial
 from typing import Any, TypeVar
 
 import attrs
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from starlette.exceptions import HTTPException
 
 from lean_dojo_core import registry
-from lean_dojo_core.errors import LeanDojoError, UnknownNameError, UsageError
+from lean_dojo_core.errors import UnknownNameError, UsageError
+from lean_dojo_plugins.rewards.adapter import AdaptedReward
 from lean_dojo_plugins.rewards.resolve import resolve_rewards
 from lean_dojo_v2.lean.client.environments import environment_counts
 from lean_dojo_v2.lean.pool.local import EnginePool, PoolConfig
 
 R = TypeVar("R")
-
-
-def _environments(name: str) -> int:
-    return int(getattr(environment_counts(), name))
-
-
-class BusyError(LeanDojoError):
-    """The server is full; ask again later."""
 
 
 @attrs.frozen
@@ -52,13 +45,17 @@ class VerdictService:
     Args:
         config: The pool.
         limits: The limits.
+
+    Attributes:
+        open_requests: Number of open requests.
     """
 
     def __init__(self, config: PoolConfig, limits: RequestLimits | None = None) -> None:
         self.limits = limits or RequestLimits()
         self.pool = EnginePool(config)
         self.metrics = CollectorRegistry()
-        self._rewards: dict[str, Any] = {}
+        self.open_requests = 0
+        self._rewards: dict[str, AdaptedReward] = {}
         self._rewards_lock = threading.Lock()
         self._asked = Counter(
             "lean_dojo_requests", "Questions asked.", ["kind", "status"], registry=self.metrics
@@ -69,47 +66,36 @@ class VerdictService:
         self._seconds = Histogram(
             "lean_dojo_request_seconds", "Seconds to an answer.", ["kind"], registry=self.metrics
         )
-        self._open = Gauge(
-            "lean_dojo_open_requests", "Open requests.",
-            registry=self.metrics,
-        )  # fmt: skip
-        for name in ("hits", "misses"):
-            Gauge(
-                f"lean_dojo_environment_{name}",
-                f"Headers of texts: {name} among the environments that engines keep.",
-                registry=self.metrics,
-            ).set_function(partial(_environments, name))
-        Gauge("lean_dojo_engines", "Engines of the pool.", registry=self.metrics).set(config.size)
-        self._count = 0
+        self._gauge("engines", "Engines of the pool.", lambda: config.size)
+        self._gauge("open_requests", "Open requests.", lambda: self.open_requests)
+        kept = "among the environments that engines keep."
+        hits, misses = (lambda: environment_counts().hits), (lambda: environment_counts().misses)
+        self._gauge("environment_hits", f"Headers of texts: hits {kept}", hits)
+        self._gauge("environment_misses", f"Headers of texts: misses {kept}", misses)
 
-    @property
-    def open_requests(self) -> int:
-        """Number of open requests."""
-        return self._count
+    def _gauge(self, name: str, text: str, value: Callable[[], float]) -> None:
+        Gauge(f"lean_dojo_{name}", text, registry=self.metrics).set_function(value)
 
     @contextmanager
     def admitted(self, kind: str) -> Iterator[None]:
         """Admit a request, and record its time.
 
         Raises:
-            BusyError: The server is full.
+            HTTPException: The server is full.
         """
-        if self._count >= self.limits.requests:
+        if self.open_requests >= self.limits.requests:
             self._asked.labels(kind, "busy").inc()
-            raise BusyError(f"{self._count} requests are open, which is the maximum")
-        self._count += 1
-        self._open.inc()
+            full = f"{self.open_requests} requests are open, which is the maximum"
+            raise HTTPException(503, full, {"Retry-After": "1"})
+        self.open_requests += 1
+        status = "error"
         try:
             with self._seconds.labels(kind).time():
                 yield
-        except BaseException:
-            self._asked.labels(kind, "error").inc()
-            raise
-        else:
-            self._asked.labels(kind, "answered").inc()
+            status = "answered"
         finally:
-            self._count -= 1
-            self._open.dec()
+            self._asked.labels(kind, status).inc()
+            self.open_requests -= 1
 
     def verdict(self, kind: str, verdict: str) -> None:
         """Count a verdict."""
@@ -129,40 +115,29 @@ class VerdictService:
             PluginLoadError: It cannot be loaded.
             RewardError: It raised, took too long, or gave anything but one number each.
         """
-        return await asyncio.to_thread(self._score, name, list(completions), columns)
+        return await asyncio.to_thread(self._score, name, completions, columns)
 
     def _score(
-        self, name: str, completions: list[str], columns: dict[str, list[Any]]
+        self, name: str, completions: Sequence[str], columns: dict[str, list[Any]]
     ) -> list[float | None]:
         if name not in registry.reward_functions:
             # module:attribute would let the client choose code to run.
             known = ", ".join(sorted(registry.reward_functions))
             raise UnknownNameError(f"no installed plugin offers the reward {name!r}: {known}")
         with self._rewards_lock:
-            if name not in self._rewards:
-                self._rewards[name] = self._reward(name)
+            if name not in self._rewards:  # made as in training: errors name it, time is limited
+                [reward] = resolve_rewards({name: 1.0})
+                reward.timeout = self.limits.timeout
+                self._rewards[name] = reward
             reward = self._rewards[name]
         if missing := [one for one in reward.columns_needed({"completions"}) if one not in columns]:
             raise UsageError(f"columns: the reward {name!r} reads {missing[0]!r}")
         with redirect_stdout(sys.stderr):
-            scores = reward(completions, **columns)
-            if inspect.isawaitable(scores):
-                scores = asyncio.run(_awaited(scores))
-        return list(scores)
-
-    def _reward(self, name: str) -> Any:
-        """Make a reward as training does, with errors that name it and a time limit."""
-        [reward] = resolve_rewards({name: 1.0})
-        reward.timeout = self.limits.timeout
-        return reward
+            scores: Any = reward(completions, **columns)
+            return asyncio.run(scores) if inspect.iscoroutine(scores) else scores
 
     def close(self) -> None:
         """Stop the engines, and close the rewards."""
         for reward in self._rewards.values():
-            if callable(close := getattr(reward.function, "close", None)):
-                close()
+            reward.close()
         self.pool.close()
-
-
-async def _awaited(result: Any) -> Any:
-    return await result

@@ -1,4 +1,4 @@
-"""Protection of every route against other sites and slow clients.
+"""Protection of every route against other sites, slow clients, and clients without the token.
 
 A page of another site can make a visitor's browser send requests to a server on the visitor's own
 machine. Its requests name another origin, or are of a kind that browsers send without a
@@ -9,7 +9,8 @@ rebinding). All three are refused.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
+import hmac
+from collections.abc import Collection, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -36,15 +37,19 @@ _HEADERS = {
 
 
 class Walls:
-    """Refuses requests of other sites, and sets security headers.
+    """Refuses requests of other sites and without the token, and sets security headers.
 
     Args:
         app: The application behind it.
         hosts: Allowed host names; ``None`` for any.
+        token: Token required for all but the page and the server's health; ``None`` for none.
     """
 
-    def __init__(self, app: ASGIApp, hosts: Collection[str] | None) -> None:
+    def __init__(
+        self, app: ASGIApp, hosts: Collection[str] | None, token: str | None = None
+    ) -> None:
         self._app = app
+        self._expected = None if token is None else f"Bearer {token}".encode()
         self._hosts = None if hosts is None else {host.lower().strip("[]") for host in hosts}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -60,22 +65,25 @@ class Walls:
                     headers.setdefault(name, value)
             await send(message)
 
-        refusal = self._refusal(scope["method"], Headers(scope=scope))
-        answer: ASGIApp = self._app if refusal is None else refusal
+        refused = self._refusal(scope["method"], scope["path"], Headers(scope=scope))
+        answer: ASGIApp = refused or self._app
         await answer(scope, receive, send_with_headers)
 
-    def _refusal(self, method: str, headers: Headers) -> JSONResponse | None:
+    def _refusal(self, method: str, path: str, headers: Headers) -> JSONResponse | None:
         host = headers.get("host", "")
         if self._hosts is not None and _name(host) not in self._hosts:
-            return _refused(421, "host", f"this server is not called {host!r:.100}")
+            return refusal(421, "host", f"this server is not called {host!r:.100}")
         origin = headers.get("origin")
         if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
-            return _refused(403, "origin", f"pages of {origin!r:.100} may not use this server")
+            return refusal(403, "origin", f"pages of {origin!r:.100} may not use this server")
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         if method == "POST" and kind != "application/json":
-            message = "send 'Content-Type: application/json'"
-            return _refused(415, "content-type", message)
-        return None
+            return refusal(415, "content-type", "send 'Content-Type: application/json'")
+        given = headers.get("authorization", "").encode()
+        is_open = path in {"/", "/health"} or path.startswith("/page/")  # nothing secret there
+        if self._expected is None or is_open or hmac.compare_digest(given, self._expected):
+            return None
+        return refusal(401, "token", "send the server's token: 'Authorization: Bearer …'")
 
 
 def _name(host: str) -> str:
@@ -90,8 +98,11 @@ def _name(host: str) -> str:
         return ""
 
 
-def _refused(status: int, code: str, message: str) -> JSONResponse:
-    return JSONResponse({"error": {"code": code, "message": message}}, status)
+def refusal(
+    status: int, code: str, message: str, headers: Mapping[str, str] | None = None
+) -> JSONResponse:
+    """Return an error as data."""
+    return JSONResponse({"error": {"code": code, "message": message}}, status, headers)
 
 
 class PunctualProtocol(H11Protocol):
