@@ -11,8 +11,10 @@ import argparse
 import random
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from lean_dojo_core.records import Annotation, Premise, PremiseFile, Theorem, TracedTactic
+from lean_dojo_v2.data.codec import path_of
 from lean_dojo_v2.database import DynamicDatabase, Repository
 
 THEOREMS_PER_FILE = 25
@@ -42,7 +44,14 @@ class GeneratedRepository(Repository):
     def path(self, file: int) -> str:
         return f"Library/Part{file % 40}/File{file}.lean"
 
-    def iter_list(self, name: str) -> Iterator[Theorem]:
+    def iter_list(self, name: str, path: str | None = None) -> Iterator[Any]:
+        if name == "files_traced":
+            items: Iterator[Any] = map(self.path, range(self.files))
+        else:
+            items = self._premise_files() if name == "premise_files" else self._theorems(name)
+        return (item for item in items if path in {None, path_of(item)})
+
+    def _theorems(self, name: str) -> Iterator[Theorem]:
         for index in range(self.theorems):
             is_sorry = index % 20 == 7
             if is_sorry == (name == "sorry_theorems_unproved") and not name.endswith("_proved"):
@@ -87,7 +96,7 @@ class GeneratedRepository(Repository):
         name = f"Library.{WORDS[number % 12]}_{WORDS[number // 12 % 12]}_{number}"
         return Annotation(name, self.path(number // 30), (line, 9), (line, 30))
 
-    def iter_premise_files(self) -> Iterator[PremiseFile]:
+    def _premise_files(self) -> Iterator[PremiseFile]:
         total, made = int(self.theorems * PREMISES), 0
         for file in range(self.files):
             rng = random.Random(f"{self.seed}/{self.url}/file/{file}")
@@ -105,9 +114,6 @@ class GeneratedRepository(Repository):
             made = goal
             imports = {self.path(rng.randrange(file)) for _ in range(4)} if file else ()
             yield PremiseFile(self.path(file), tuple(sorted(imports)), premises)
-
-    def iter_files_traced(self) -> Iterator[str]:
-        return map(self.path, range(self.files))
 
 
 def _term(rng: random.Random, size: int) -> str:

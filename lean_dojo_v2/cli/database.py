@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,20 +20,7 @@ from lean_dojo_v2.cli.output import emit_json, note, table
 from lean_dojo_v2.cli.run import open_database, select_repositories
 from lean_dojo_v2.wording import counted
 
-if TYPE_CHECKING:
-    from lean_dojo_v2.database import Repository
-
 FORMATS = ("jsonl", "parquet", "hf")
-_COUNTS = (
-    "total_theorems",
-    "num_proven_theorems",
-    "num_sorry_theorems",
-    "num_sorry_theorems_proved",
-    "num_sorry_theorems_unproved",
-    "num_premise_files",
-    "num_premises",
-    "num_files_traced",
-)
 
 
 @click.group()
@@ -52,7 +38,7 @@ def database() -> None:
 def show(path: Path, as_json: bool) -> None:
     """List the repositories of a database, in the order they were added."""
     with open_database(path, read_only=True) as opened:
-        repositories = [_summary(repository) for repository in opened.repositories]
+        repositories = [repository.header_to_dict() for repository in opened.repositories]
     if as_json:
         emit_json({"database": str(path), "repositories": repositories})
         return
@@ -125,7 +111,7 @@ def export(
         else:
             from lean_dojo_v2.database.export.tables import export_tables
 
-            counts = export_tables(opened, chosen, destination, format_)  # type: ignore[arg-type]
+            counts = export_tables(chosen, destination, format_)  # type: ignore[arg-type]
     many = counted(len(chosen), "repository", "repositories")
     rows = ", ".join(f"{split} {count}" for split, count in counts.items())
     note(f"{destination}: exported {many} of {path}{f' (tactics: {rows})' if rows else ''}.")
@@ -134,14 +120,3 @@ def export(
 
 
 database.add_command(browse)
-
-
-def _summary(repository: Repository) -> dict[str, Any]:
-    return {
-        "url": repository.url,
-        "name": repository.name,
-        "commit": repository.commit,
-        "lean_version": repository.lean_version,
-        "metadata": repository.metadata,
-        **{name: getattr(repository, name) for name in _COUNTS},
-    }

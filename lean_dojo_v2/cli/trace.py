@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from lean_dojo_core.records import Theorem
     from lean_dojo_v2.database import Repository
     from lean_dojo_v2.tracing import FileDone
+    from lean_dojo_v2.tracing.reading.records import TracedFile
 
 SHOWN_ERRORS = 20
 SHOWN_FILES = 10
@@ -113,14 +114,14 @@ def trace(
         repo = LeanGitRepo(source, commit)
         if url is not None:
             repo = attrs.evolve(repo, url=url, folder=repo.path)
-    files: list[FileDone] = []
+    files: list[TracedFile] = []
 
-    def done(file: FileDone) -> None:
-        files.append(file)
-        bar.total = file.total
-        bar.set_postfix_str(file.path, refresh=False)
+    def done(report: FileDone) -> None:
+        files.append(report.file)
+        bar.total = report.total
+        bar.set_postfix_str(report.file.path, refresh=False)
         bar.update()
-        at_work(f"{file.done} of {file.total} files")
+        at_work(f"{report.done} of {report.total} files")
 
     # errors are printed here
     held_back = _warnings_held_back("lean_dojo_v2.tracing.tracer")
@@ -159,7 +160,7 @@ def trace(
         )
 
 
-def _failures(files: Sequence[FileDone]) -> dict[str, Any]:
+def _failures(files: Sequence[TracedFile]) -> dict[str, Any]:
     """Return how many commands failed, in all and by file, for ``--json``."""
     return {
         "commands": sum(file.commands for file in files),
@@ -175,13 +176,13 @@ def _failures(files: Sequence[FileDone]) -> dict[str, Any]:
     }
 
 
-def _worst(files: Iterable[FileDone]) -> list[FileDone]:
+def _worst(files: Iterable[TracedFile]) -> list[TracedFile]:
     return sorted(
         (file for file in files if file.errors), key=lambda file: (-file.failed, file.path)
     )
 
 
-def _summary(files: Sequence[FileDone]) -> Iterator[str]:
+def _summary(files: Sequence[TracedFile]) -> Iterator[str]:
     """Yield how many commands of which files have errors, and the most common reasons."""
     worst = _worst(files)
     if not worst:

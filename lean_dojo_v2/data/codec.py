@@ -12,10 +12,12 @@ Every reader raises a ``MalformedError`` that names the missing or ill-typed key
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 import orjson
@@ -29,15 +31,20 @@ from lean_dojo_core.records import (
     Theorem,
     TracedTactic,
 )
+from lean_dojo_v2.data.difficulty import rated
 from lean_dojo_v2.data.errors import MalformedError
 from lean_dojo_v2.errors import DatabaseError
+from lean_dojo_v2.json_text import parse_json
 
 Json: TypeAlias = dict[str, Any]
 PositionForm: TypeAlias = Callable[[Position], Any]
 """``str`` for ``"(1, 2)"``, ``list`` for ``[1, 2]``."""
 
-_INFINITE = b"1e999"
+_INFINITE = orjson.Fragment(b"1e999")
 """Infinity as valid JSON: every reader that takes doubles gives ``inf`` for it."""
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+"""A lone surrogate, which JSON may contain."""
+_AS_IT_IS = ". The file is left as it is"
 
 _T = TypeVar("_T")
 _POSITION = re.compile(
@@ -51,11 +58,11 @@ def position_from_json(value: object) -> Position:
     >>> position_from_json("(1, 2)"), position_from_json([1, 2])
     ((1, 2), (1, 2))
     """
-    if type(value) is list or type(value) is tuple:
-        line, column = value if len(value) == 2 else (None, None)
+    if isinstance(value, list | tuple) and len(value) == 2:
+        line, column = value
         if type(line) is int and type(column) is int and line >= 0 <= column:
             return (line, column)
-    elif type(value) is str:
+    elif isinstance(value, str):
         return _position_from_text(value)
     raise MalformedError(f'not a position such as "(1, 2)" or [1, 2]: {value!r:.80}')
 
@@ -71,6 +78,33 @@ def _position_from_text(text: str) -> Position:
 # --- reading -----------------------------------------------------------------------------------
 
 
+def read_json(path: Path) -> Any:
+    """Parse a JSON file.
+
+    Raises:
+        DatabaseError: Naming the file and the line, if it cannot be read.
+    """
+    try:
+        data = path.read_bytes()
+        if data.startswith(b"SQLite format 3\0"):
+            raise DatabaseError("an SQLite database; give it the suffix .sqlite", path=path)
+        found = parse_json(data)
+        if _SURROGATE.search(data):
+            orjson.dumps(found)  # what cannot be stored again is refused
+    except OSError as error:
+        raise DatabaseError(f"cannot be read: {error.strerror}", path=path) from error
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno} (character {error.pos})"
+        message = f"not JSON, or cut off: {error.msg}{_AS_IT_IS}; restore it from a copy"
+        raise DatabaseError(message, path=path, place=place) from error
+    except UnicodeDecodeError as error:
+        message = f"not UTF-8{_AS_IT_IS}"
+        raise DatabaseError(message, path=path, place=f"byte {error.start}") from error
+    except (ValueError, orjson.JSONEncodeError) as error:
+        raise DatabaseError(f"cannot be read: {error}{_AS_IT_IS}", path=path) from error
+    return found
+
+
 def theorem_from_dict(data: Mapping[str, Any], *, url: str = "", commit: str = "") -> Theorem:
     """Read one theorem of a database or of an exported split.
 
@@ -78,7 +112,10 @@ def theorem_from_dict(data: Mapping[str, Any], *, url: str = "", commit: str = "
         data: The JSON object.
         url: Used if the object has none.
         commit: Likewise.
+
+    Its difficulty is not read, since it follows from the tactics.
     """
+    require_object(data)
     statement = data.get("theorem_statement")
     if statement is not None and type(statement) is not str:
         raise MalformedError(f"not a string or null: {statement!r:.80}", "theorem_statement")
@@ -91,7 +128,6 @@ def theorem_from_dict(data: Mapping[str, Any], *, url: str = "", commit: str = "
         commit=read_text(data, "commit", commit),
         theorem_statement=statement,
         traced_tactics=tuple(read_items(data, "traced_tactics", tactic_from_dict)),
-        difficulty_rating=_rating(data.get("difficulty_rating")),
     )
 
 
@@ -128,16 +164,13 @@ def annotation_from_dict(data: Mapping[str, Any]) -> Annotation:
     return _annotation(read_text(data, "full_name"), read_text(data, "def_path"), start, end)
 
 
-@lru_cache(maxsize=1 << 16)
-def _annotation(full_name: str, def_path: str, start: Position, end: Position) -> Annotation:
-    """Share equal annotations: a popular premise occurs tens of thousands of times."""
-    return Annotation(full_name, def_path, start, end)
+_annotation = lru_cache(maxsize=1 << 16)(Annotation)
+"""Equal annotations are shared: a popular premise occurs tens of thousands of times."""
 
 
 def premise_file_from_dict(data: Mapping[str, Any]) -> PremiseFile:
     """Read one file of a corpus or of a database."""
-    if not isinstance(data, Mapping):
-        raise MalformedError(f"not an object: {data!r:.80}")
+    require_object(data)
     return PremiseFile(
         path=read_text(data, "path"),
         imports=tuple(read_items(data, "imports", text_from_json)),
@@ -154,6 +187,12 @@ def premise_from_dict(data: Mapping[str, Any]) -> Premise:
         end=_position(data, "end"),
         kind=read_text(data, "kind", ""),
     )
+
+
+def require_object(data: object, place: str = "") -> None:
+    """Refuse what is not a JSON object."""
+    if not isinstance(data, Mapping):
+        raise MalformedError(f"not an object: {data!r:.80}", place)
 
 
 def text_from_json(value: object) -> str:
@@ -198,28 +237,12 @@ def read_text(data: Mapping[str, Any], key: str, default: str | None = None) -> 
 
 
 def _position(data: Mapping[str, Any], key: str) -> Position:
-    value = data.get(key)
-    # The common cases without another call, since this runs millions of times.
-    if type(value) is list and len(value) == 2:
-        line, column = value
-        if type(line) is int and type(column) is int and line >= 0 <= column:
-            return (line, column)
-    if value is None and key not in data:
+    if key not in data:
         raise MalformedError(f"the key {key!r} is missing")
     try:
-        return position_from_json(value)
+        return position_from_json(data[key])
     except MalformedError as error:
         raise error.inside(key) from error
-
-
-def _rating(value: object) -> float | None:
-    if value is None or value == "":
-        return None
-    try:
-        rating = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError) as error:
-        raise MalformedError(f"not a number: {value!r:.80}", "difficulty_rating") from error
-    return None if math.isnan(rating) else rating
 
 
 # --- writing -----------------------------------------------------------------------------------
@@ -237,38 +260,27 @@ def dumps(value: Any, *, indented: bool = False) -> bytes:
         raise DatabaseError(f"cannot be written as JSON: {error}") from error
 
 
-def dump_theorem(theorem: Theorem) -> bytes:
-    """Write a theorem as one line of ``dynamic_database.json``."""
-    data = theorem_to_dict(theorem)
-    if theorem.difficulty_rating == math.inf:
-        data["difficulty_rating"] = orjson.Fragment(_INFINITE)
-    return dumps(data)
-
-
-def theorem_to_dict(theorem: Theorem, *, position: PositionForm = str) -> Json:
+def theorem_to_dict(theorem: Theorem) -> Json:
     """Write a theorem for a database: with every tactic and the difficulty."""
     return {
         "full_name": theorem.full_name,
         "theorem_statement": theorem.theorem_statement,
         "file_path": theorem.file_path,
-        "start": position(theorem.start),
-        "end": position(theorem.end),
+        "start": str(theorem.start),
+        "end": str(theorem.end),
         "url": theorem.url,
         "commit": theorem.commit,
-        "traced_tactics": [
-            tactic_to_dict(tactic, position=position) for tactic in theorem.traced_tactics
-        ],
+        "traced_tactics": [_tactic_to_dict(tactic) for tactic in theorem.traced_tactics],
         "difficulty_rating": theorem.difficulty_rating,
     }
 
 
-def tactic_to_dict(tactic: TracedTactic, *, position: PositionForm = str) -> Json:
-    """Write a tactic, with its position if known."""
-    data = _bare_tactic(tactic, position)
+def _tactic_to_dict(tactic: TracedTactic) -> Json:
+    data = _bare_tactic(tactic, str)
     if tactic.start is not None:
-        data["start"] = position(tactic.start)
+        data["start"] = str(tactic.start)
     if tactic.end is not None:
-        data["end"] = position(tactic.end)
+        data["end"] = str(tactic.end)
     if tactic.digest is not None:
         data["digest"] = tactic.digest
     return data
@@ -312,9 +324,6 @@ def exported_theorem(theorem: Theorem) -> Json:
     }
 
 
-# --- a corpus ----------------------------------------------------------------------------------
-
-
 def premise_file_to_dict(file: PremiseFile, *, position: PositionForm = list) -> Json:
     """Write a corpus file: one line of ``corpus.jsonl``, or an entry of a database."""
     return {
@@ -331,3 +340,45 @@ def premise_file_to_dict(file: PremiseFile, *, position: PositionForm = list) ->
             for premise in file.premises
         ],
     }
+
+
+# --- items of a repository's lists --------------------------------------------------------------
+
+
+def read_item(collection: str, value: Any, *, url: str, commit: str) -> Any:
+    """Read an item of one of a repository's lists from JSON: a theorem, a premise file, a path.
+
+    Raises:
+        MalformedError: (a ValueError) naming the key path of what is wrong.
+    """
+    if collection == "files_traced":
+        return text_from_json(value)
+    if collection == "premise_files":
+        return premise_file_from_dict(value)
+    return rated(theorem_from_dict(value, url=url, commit=commit))
+
+
+def item_to_json(item: Theorem | PremiseFile | str) -> Any:
+    """Return the JSON form of an item of one of a repository's lists; theorems are rated."""
+    if isinstance(item, Theorem):
+        return theorem_to_dict(rated(item))
+    return premise_file_to_dict(item, position=str) if isinstance(item, PremiseFile) else item
+
+
+def dump_item(item: Theorem | PremiseFile | str) -> bytes:
+    """Write an item as one line of ``dynamic_database.json``.
+
+    Raises:
+        DatabaseError: If it has no JSON form.
+    """
+    value = item_to_json(item)
+    if isinstance(item, Theorem) and value["difficulty_rating"] == math.inf:
+        value["difficulty_rating"] = _INFINITE
+    return dumps(value)
+
+
+def path_of(item: Theorem | PremiseFile | str) -> str:
+    """Return the file of an item of one of a repository's lists."""
+    if isinstance(item, Theorem):
+        return item.file_path
+    return item.path if isinstance(item, PremiseFile) else item

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, TypeAlias, TypeVar
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+import attrs
 
 from lean_dojo_core.records import Theorem, contains_sorry
 from lean_dojo_v2.errors import EmptyDatasetError
-
-Category: TypeAlias = Literal["Easy", "Medium", "Hard", "No proof", "No tactics"]
 
 _K = TypeVar("_K")
 _MOST_TACTICS = 709
@@ -30,16 +30,20 @@ def difficulty(theorem: Theorem) -> float | None:
         ``exp(number of tactics)``, bounded by ``exp(709)`` so that it stays finite; ``inf`` if
         one of them is ``sorry``; None if there are none.
     """
-    return difficulty_of([tactic.tactic for tactic in theorem.traced_tactics])
-
-
-def difficulty_of(tactics: Sequence[str]) -> float | None:
-    """Rate a proof by its tactics, as :func:`difficulty` does."""
+    tactics = [tactic.tactic for tactic in theorem.traced_tactics]
     if not tactics:
         return None
     if any(map(contains_sorry, tactics)):
         return math.inf
     return math.exp(min(len(tactics), _MOST_TACTICS))
+
+
+def rated(theorem: Theorem) -> Theorem:
+    """Return the theorem with its difficulty set from its tactics."""
+    rating = difficulty(theorem)
+    if theorem.difficulty_rating == rating:
+        return theorem
+    return attrs.evolve(theorem, difficulty_rating=rating)
 
 
 def thresholds(ratings: Mapping[float | None, int]) -> tuple[float, float]:
@@ -67,17 +71,6 @@ def thresholds(ratings: Mapping[float | None, int]) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def category(rating: float | None, limits: tuple[float, float]) -> Category:
-    """Return the class of a difficulty, given the two thresholds."""
-    if rating is None:
-        return "No tactics"
-    if math.isinf(rating):
-        return "No proof"
-    if rating <= limits[0]:
-        return "Easy"
-    return "Medium" if rating <= limits[1] else "Hard"
-
-
 def easiest_first(ratings: Iterable[tuple[_K, Mapping[float | None, int]]]) -> list[_K]:
     """Order repositories by their number of Easy theorems, most first.
 
@@ -93,10 +86,10 @@ def easiest_first(ratings: Iterable[tuple[_K, Mapping[float | None, int]]]) -> l
     total: Counter[float | None] = Counter()
     for _, counts in entries:
         total.update(counts)
-    limits = thresholds(total)
+    limit, _ = thresholds(total)
 
     def rank(counts: Mapping[float | None, int]) -> tuple[bool, int]:
-        easy = sum(n for rating, n in counts.items() if category(rating, limits) == "Easy")
+        easy = sum(n for rating, n in counts.items() if rating is not None and rating <= limit)
         return (not any(counts.values()), -easy)
 
     return [repository for repository, counts in sorted(entries, key=lambda e: rank(e[1]))]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
+from functools import partial
 from hashlib import sha256
 from itertools import chain
 from operator import attrgetter
@@ -18,17 +20,14 @@ from lean_dojo_core.notebook import table
 from lean_dojo_core.records import PremiseFile, Theorem
 from lean_dojo_v2.data.codec import (
     Json,
-    dump_theorem,
-    dumps,
-    premise_file_from_dict,
-    premise_file_to_dict,
+    item_to_json,
+    path_of,
+    read_item,
     read_items,
     read_text,
-    text_from_json,
-    theorem_from_dict,
-    theorem_to_dict,
+    require_object,
 )
-from lean_dojo_v2.data.difficulty import difficulty
+from lean_dojo_v2.data.difficulty import difficulty, rated
 from lean_dojo_v2.data.errors import MalformedError, NotInDatabaseError
 
 TheoremList: TypeAlias = Literal[
@@ -36,6 +35,7 @@ TheoremList: TypeAlias = Literal[
 ]
 THEOREM_LISTS: tuple[TheoremList, ...] = get_args(TheoremList)
 COLLECTIONS = (*THEOREM_LISTS, "premise_files", "files_traced")
+"""Its lists."""
 RepositoryKey: TypeAlias = tuple[str, str]
 """``(url, commit)``."""
 
@@ -48,13 +48,10 @@ COUNTS = (
 
 LEAN_DOJO_VERSION = "4.20.0"
 """The data format's version, as LeanDojo-v2 1.x wrote it."""
+_SCP_ADDRESS = re.compile(r"[\w.-]+@[\w.-]+:(?!//)")
 
 
-def _length(items: list[Any]) -> str:
-    return f"<{len(items)}>"
-
-
-@attrs.define(eq=False, slots=False)
+@attrs.define(eq=False, slots=False, repr=False)
 class Repository:
     """A traced repository at one commit. Two are equal if their url and commit are.
 
@@ -82,13 +79,13 @@ class Repository:
     lean_version: str = ""
     lean_dojo_version: str = LEAN_DOJO_VERSION
     metadata: dict[str, Any] = attrs.field(factory=dict)
-    proven_theorems: list[Theorem] = attrs.field(factory=list, repr=_length)
-    sorry_theorems_proved: list[Theorem] = attrs.field(factory=list, repr=_length)
-    sorry_theorems_unproved: list[Theorem] = attrs.field(factory=list, repr=_length)
-    premise_files: list[PremiseFile] = attrs.field(factory=list, repr=_length)
-    files_traced: list[str] = attrs.field(factory=list, repr=_length)
+    proven_theorems: list[Theorem] = attrs.field(factory=list)
+    sorry_theorems_proved: list[Theorem] = attrs.field(factory=list)
+    sorry_theorems_unproved: list[Theorem] = attrs.field(factory=list)
+    premise_files: list[PremiseFile] = attrs.field(factory=list)
+    files_traced: list[str] = attrs.field(factory=list)
     pr_url: str | None = None
-    other_proofs: list[Theorem] = attrs.field(factory=list, repr=_length)
+    other_proofs: list[Theorem] = attrs.field(factory=list)
 
     # --- what it is ----------------------------------------------------------------------------
 
@@ -102,6 +99,9 @@ class Repository:
 
     def __hash__(self) -> int:
         return hash(self.key)
+
+    def __repr__(self) -> str:
+        return f"<repository {self.url} at {self.commit[:12]}: {self.total_theorems} theorems>"
 
     def __str__(self) -> str:
         """Return a name that is safe as a folder's and differs for each commit."""
@@ -137,7 +137,8 @@ class Repository:
     @property
     def total_theorems(self) -> int:
         """Number of theorems, proven or not."""
-        return self.num_proven_theorems + self.num_sorry_theorems
+        with self.snapshot():
+            return self.num_proven_theorems + self.num_sorry_theorems
 
     @property
     def num_proven_theorems(self) -> int:
@@ -147,7 +148,8 @@ class Repository:
     @property
     def num_sorry_theorems(self) -> int:
         """Number of theorems that are or were ``sorry``."""
-        return self.num_sorry_theorems_proved + self.num_sorry_theorems_unproved
+        with self.snapshot():
+            return self.num_sorry_theorems_proved + self.num_sorry_theorems_unproved
 
     @property
     def num_sorry_theorems_proved(self) -> int:
@@ -167,7 +169,7 @@ class Repository:
     @property
     def num_premises(self) -> int:
         """Number of premises in its corpus."""
-        return sum(len(file.premises) for file in self.premise_files)
+        return sum(len(file.premises) for file in self.iter_list("premise_files"))
 
     @property
     def num_files_traced(self) -> int:
@@ -189,7 +191,8 @@ class Repository:
 
         :meth:`iter_theorems` yields the same one by one.
         """
-        return list(self.iter_theorems())
+        with self.snapshot():
+            return list(self.iter_theorems())
 
     def iter_theorems(self) -> Iterator[Theorem]:
         """Return the proven theorems, the proven and unproved ``sorry`` ones, and other proofs.
@@ -199,38 +202,35 @@ class Repository:
         """
         return chain.from_iterable(map(self.iter_list, THEOREM_LISTS))
 
-    def stored_lists(self) -> tuple[TheoremList, ...]:
-        """Return the lists of ``dynamic_database.json``; 1.x has no other proofs."""
-        return THEOREM_LISTS if self._count("other_proofs") else THEOREM_LISTS[:-1]
+    def iter_list(self, name: str, path: str | None = None) -> Iterator[Any]:
+        """Yield the items of one of its lists, if ``path`` is given only those of that file."""
+        for item in getattr(self, name):
+            if path in {None, path_of(item)}:
+                yield item
 
-    def iter_list(self, name: TheoremList) -> Iterator[Theorem]:
-        """Return the theorems of one of the lists."""
-        return iter(getattr(self, name))
-
-    def iter_premise_files(self) -> Iterator[PremiseFile]:
-        """Return the files of the corpus in stored order."""
-        return iter(self.premise_files)
-
-    def iter_files_traced(self) -> Iterator[str]:
-        """Return the paths of the traced files in stored order."""
-        return iter(self.files_traced)
+    def snapshot(self) -> AbstractContextManager[object]:
+        """Let everything read inside the block be of one moment, despite concurrent writers."""
+        return nullcontext()
 
     def in_memory(self) -> Repository:
-        """Return a copy in memory that shares no list."""
-        lists: dict[str, Any] = {name: list(getattr(self, name)) for name in COLLECTIONS}
-        return attrs.evolve(self, metadata=dict(self.metadata), **lists)
+        """Return a copy in memory that shares no list, with its theorems rated."""
+        fields = [field.name for field in attrs.fields(Repository)]
+        copied = {name: getattr(self, name) for name in fields if name not in COLLECTIONS}
+        copied["metadata"] = dict(self.metadata)
+        with self.snapshot():
+            copied |= {name: list(self.iter_list(name)) for name in COLLECTIONS}
+        for name in THEOREM_LISTS:
+            copied[name] = list(map(rated, copied[name]))
+        return Repository(**copied)
 
     def get_theorem(self, full_name: str, file_path: str | Path) -> Theorem | None:
         """Find a theorem by name and file; None if there is none."""
-        path = str(file_path)
-        return next(
-            (t for t in self.iter_theorems() if t.full_name == full_name and t.file_path == path),
-            None,
-        )
+        theorems = chain(*(self.iter_list(name, str(file_path)) for name in THEOREM_LISTS))
+        return next((theorem for theorem in theorems if theorem.full_name == full_name), None)
 
     def get_premise_file(self, path: str | Path) -> PremiseFile | None:
         """Find a file of the corpus by its path; None if there is none."""
-        return next((file for file in self.premise_files if file.path == str(path)), None)
+        return next(self.iter_list("premise_files", str(path)), None)
 
     def update_theorem(self, theorem: Theorem) -> None:
         """Replace the record of a theorem, in its list.
@@ -260,13 +260,6 @@ class Repository:
         if log_file is not None:
             log_proof(log_file, theorem)
 
-    def rate_theorems(self) -> None:
-        """Set every theorem's difficulty from its tactics, in memory."""
-        for name in THEOREM_LISTS:
-            theorems = self.__dict__.get(name)
-            if theorems:
-                theorems[:] = map(rated, theorems)
-
     def _locate(self, theorem: Theorem, lists: tuple[TheoremList, ...]) -> tuple[TheoremList, int]:
         """Find a theorem by its identity, else by file and name alone."""
         for key in (attrgetter("identity"), attrgetter("full_name", "file_path")):
@@ -279,16 +272,9 @@ class Repository:
 
     # --- JSON ----------------------------------------------------------------------------------
 
-    def json_lists(self) -> Iterator[tuple[str, Iterator[bytes]]]:
-        """Yield each list of ``dynamic_database.json`` by name, as a line for each item."""
-        for name in self.stored_lists():
-            yield name, map(dump_theorem, self.iter_list(name))
-        files = self.iter_premise_files()
-        yield (
-            "premise_files",
-            (dumps(premise_file_to_dict(file, position=str)) for file in files),
-        )
-        yield "files_traced", map(dumps, self.iter_files_traced())
+    def stored_lists(self) -> list[str]:
+        """Return the lists of ``dynamic_database.json``; 1.x has no other proofs."""
+        return [name for name in COLLECTIONS if name != "other_proofs" or self._count(name)]
 
     def header_to_dict(self) -> Json:
         """Everything but theorems, premises and files, in the keys of ``dynamic_database.json``."""
@@ -300,11 +286,7 @@ class Repository:
         """Return the repository in the schema of ``dynamic_database.json``."""
         data = self.header_to_dict()
         for name in self.stored_lists():
-            data[name] = [theorem_to_dict(theorem) for theorem in self.iter_list(name)]
-        data["premise_files"] = [
-            premise_file_to_dict(file, position=str) for file in self.iter_premise_files()
-        ]
-        data["files_traced"] = list(self.iter_files_traced())
+            data[name] = [item_to_json(item) for item in self.iter_list(name)]
         data["pr_url"] = data.pop("pr_url")  # last, as 1.x writes it
         return data
 
@@ -317,35 +299,37 @@ class Repository:
         Raises:
             MalformedError: (a ValueError) naming the key path of what is wrong.
         """
-        if not isinstance(data, Mapping):
-            raise MalformedError(f"not an object: {data!r:.80}")
+        require_object(data)
         header: dict[str, Any] = {
             key: read_text(data, key)
             for key in HEADER
             if key in {"url", "commit"} or data.get(key) is not None
         }
         metadata = data.get("metadata") or {}
-        if not isinstance(metadata, Mapping):
-            raise MalformedError(f"not an object: {metadata!r:.80}", "metadata")
+        require_object(metadata, "metadata")
         date_from_metadata(metadata)
-
-        def read_theorem(item: Mapping[str, Any]) -> Theorem:
-            return rated(theorem_from_dict(item, url=header["url"], commit=header["commit"]))
-
+        read = partial(read_item, url=header["url"], commit=header["commit"])
         lists: dict[str, Any] = {
-            name: read_items(data, name, read_theorem) for name in THEOREM_LISTS
+            name: read_items(data, name, partial(read, name)) for name in COLLECTIONS
         }
         return cls(
             **header,
             **lists,
             metadata=dict(metadata),
-            premise_files=read_items(data, "premise_files", premise_file_from_dict),
-            files_traced=read_items(data, "files_traced", text_from_json),
             pr_url=None if data.get("pr_url") is None else read_text(data, "pr_url"),
         )
 
 
 # --- helpers -----------------------------------------------------------------------------------
+
+
+def is_address(url: str) -> bool:
+    """Whether a text is an address, not a path.
+
+    >>> is_address("git@github.com:owner/name.git"), is_address("/home/me/name")
+    (True, False)
+    """
+    return "://" in url or _SCP_ADDRESS.match(url) is not None
 
 
 def name_of_url(url: str) -> str:
@@ -355,7 +339,8 @@ def name_of_url(url: str) -> str:
     'durant42040/lean4-example'
     """
     parts = [part for part in re.split(r"[/\\:]+", url.removesuffix(".git")) if part]
-    return "/".join(parts[-2:] if "://" in url or url.startswith("git@") else parts[-1:]) or url
+    is_remote = is_address(url) and not url.startswith("file:")
+    return "/".join(parts[-2:] if is_remote else parts[-1:]) or url
 
 
 def is_meant(url: str, commit: str, text: str) -> bool:
@@ -413,12 +398,20 @@ def log_proof(log_file: str | Path, theorem: Theorem) -> None:
         )
 
 
-def rated(theorem: Theorem) -> Theorem:
-    """Return the theorem with its difficulty set from its tactics."""
-    rating = difficulty(theorem)
-    if theorem.difficulty_rating == rating:
-        return theorem
-    return attrs.evolve(theorem, difficulty_rating=rating)
+def keep_proofs(proved: Iterable[Theorem], new: Repository) -> tuple[list[Theorem], list[Theorem]]:
+    """Return the proved and the unproved ``sorry`` theorems of an updated repository.
+
+    A theorem among ``proved``, those recorded so far, that is unproved in ``new`` stays proved.
+    """
+    proofs = {theorem.identity: theorem for theorem in proved}
+    newer = list(new.iter_list("sorry_theorems_proved"))
+    known = {theorem.identity for theorem in newer}
+    unproved = list(new.iter_list("sorry_theorems_unproved"))
+    kept = [one.identity for one in unproved if one.identity in proofs.keys() - known]
+    return (
+        [*newer, *map(proofs.__getitem__, kept)],
+        [one for one in unproved if one.identity not in proofs],
+    )
 
 
 def not_found(

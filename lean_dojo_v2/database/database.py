@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self
 
@@ -15,24 +13,20 @@ from lean_dojo_core.errors import UsageError
 from lean_dojo_core.notebook import table
 from lean_dojo_core.records import Theorem, TracedTactic
 from lean_dojo_v2.atomic import atomic_writer
-from lean_dojo_v2.data.difficulty import easiest_first
+from lean_dojo_v2.data.difficulty import easiest_first, rated
 from lean_dojo_v2.data.errors import NotInDatabaseError, located, missing
-from lean_dojo_v2.data.repository import Repository, is_meant, log_proof, name_of_url, rated
-from lean_dojo_v2.database.export.source import ExportSource
-from lean_dojo_v2.database.export.write import write_merged_data
+from lean_dojo_v2.data.repository import Repository, is_meant, log_proof, name_of_url
+from lean_dojo_v2.database.export.write import export_merged_data
 from lean_dojo_v2.database.json_file import (
     JsonStorage,
     repositories_from_dict,
     write_repositories,
 )
 from lean_dojo_v2.database.sqlite.file import SqliteFile
-from lean_dojo_v2.database.sqlite.repository import StoredRepository
 from lean_dojo_v2.database.sqlite.storage import SqliteStorage
 from lean_dojo_v2.wording import counted
 
 SQLITE_SUFFIXES = (".sqlite", ".sqlite3", ".db")
-
-_log = logging.getLogger(__name__)
 
 
 class HasUrlAndCommit(Protocol):
@@ -70,7 +64,11 @@ class DynamicDatabase:
     ) -> None:
         # Absolute: code of a plugin may change the current folder.
         self.json_path: Path | None = Path(json_path).absolute()
-        self.storage = open_storage(self.json_path, read_only=read_only)
+        self.storage: SqliteStorage | JsonStorage
+        if is_sqlite_path(json_path):
+            self.storage = SqliteStorage(SqliteFile(self.json_path, read_only))
+        else:
+            self.storage = JsonStorage(self.json_path, read_only)
 
     def __repr__(self) -> str:
         held = counted(len(self.storage.repository_keys()), "repository", "repositories")
@@ -125,9 +123,7 @@ class DynamicDatabase:
 
     def add_repository(self, repo: Repository) -> None:
         """Add a traced repository, unless it is already there (same url and commit)."""
-        repo.rate_theorems()
-        if not self.storage.add(repo):
-            _log.info("%s at %s is already in the database", repo.url, repo.commit)
+        self.storage.add(repo)
 
     def get_repository(self, url: str, commit: str) -> Repository | None:
         """Return a repository; None if the database does not hold it."""
@@ -139,7 +135,6 @@ class DynamicDatabase:
         Raises:
             NotInDatabaseError: (a ValueError) if it is not in the database.
         """
-        repo.rate_theorems()
         self.storage.update(repo)
 
     def delete_repository(self, url: str, commit: str) -> None:
@@ -242,12 +237,10 @@ class DynamicDatabase:
 
     def _resolve(self, repo: HasUrlAndCommit) -> Repository:
         key = (repo.url, repo.commit)
-        found = self.storage.get(key)
-        if found is not None:
-            return found
-        if isinstance(repo, Repository):
-            return repo
-        raise missing(key, self.json_path)
+        found = self.storage.get(key) or repo
+        if not isinstance(found, Repository):
+            raise missing(key, self.json_path)
+        return found
 
     # --- the whole database --------------------------------------------------------------------
 
@@ -271,27 +264,20 @@ class DynamicDatabase:
                 database.storage.add(repository)
         return database
 
-    def to_json(self, file_path: str | Path | None = None) -> None:
+    def to_json(self, file_path: str | Path) -> None:
         """Write the database as a ``dynamic_database.json``, replacing the file in one step.
 
-        Args:
-            file_path: The target; None stores changed lists of repository objects in the database's
-                own file.
+        Its own file holds every change already.
 
         Raises:
-            UsageError: If no path is given and the database has none.
+            UsageError: If the suffix means SQLite.
         """
-        own = self.json_path
-        if file_path is None and own is None:
-            raise UsageError("this database is in memory: to_json() needs a path")
-        if file_path is None or (own is not None and Path(file_path).resolve() == own.resolve()):
-            self.storage.make_file()
-            self.storage.flush()
-            return
-        if own is None:
-            self.storage.flush()  # store changed lists
         if is_sqlite_path(file_path):
             raise UsageError(f"{file_path}: to_json writes JSON; update_json writes either format")
+        own = self.json_path
+        if own is not None and Path(file_path).resolve() == own.resolve():
+            self.storage.make_file()
+            return
         with self.storage.snapshot(), atomic_writer(file_path) as stream:
             write_repositories(stream, self.storage.repositories())
 
@@ -337,41 +323,6 @@ class DynamicDatabase:
         if self.json_path is None:
             return (type(self).from_dict, (self.to_dict(),))
         return (type(self), (self.json_path,))
-
-
-def export_merged_data(repositories: Sequence[Repository], output_path: str | Path) -> None:
-    """Write splits, corpus, traced files and metadata of the repositories into a folder.
-
-    Each file is replaced in one step; other files in the folder are left alone. The same
-    repositories give the same bytes, whatever their storage.
-
-    Args:
-        repositories: In curriculum order.
-        output_path: The folder; made if it is missing.
-
-    Raises:
-        DatabaseError: If the imports of the corpus are cyclic, or a stored record is damaged.
-    """
-    files = {
-        id(repo.file): repo.file for repo in repositories if isinstance(repo, StoredRepository)
-    }
-    with ExitStack() as stack:  # export a consistent snapshot
-        for _, file in sorted(files.items()):
-            stack.enter_context(file.snapshot())
-        write_merged_data([*map(_export_source, dict.fromkeys(repositories))], Path(output_path))
-
-
-def _export_source(repository: Repository) -> ExportSource:
-    """Return the export source of a repository: its file if nothing was loaded."""
-    stored = getattr(repository, "export_source", None)
-    return ExportSource(repository) if stored is None else stored()
-
-
-def open_storage(path: Path, *, read_only: bool = False) -> SqliteStorage | JsonStorage:
-    """Open the storage whose format a path's suffix names."""
-    if is_sqlite_path(path):
-        return SqliteStorage(SqliteFile(path, read_only))
-    return JsonStorage(path, read_only)
 
 
 def is_sqlite_path(path: str | Path) -> bool:

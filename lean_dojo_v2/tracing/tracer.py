@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import logging
-import sys
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing
 from datetime import UTC, datetime
-from typing import Self, TypeAlias
+from typing import TypeAlias
 
 import attrs
 from tqdm import tqdm
 
 from lean_dojo_core.records import PremiseFile
-from lean_dojo_v2.data.repository import Repository, rated
+from lean_dojo_v2.data.difficulty import rated
+from lean_dojo_v2.data.repository import Repository
 from lean_dojo_v2.errors import TraceError
 from lean_dojo_v2.lean.errors import LeanError
 from lean_dojo_v2.tracing.cache import TraceCache
@@ -43,38 +43,16 @@ class FileDone:
     """Progress report: a file is traced.
 
     Attributes:
-        path: The file.
+        file: Its result.
         cached: Whether the result came from the cache.
         done: Files done, including this one.
         total: Files in all.
-        errors: Lean's errors in it.
-        theorems: Number of its traced theorems.
-        commands: Number of its commands.
-        failed: Number of its commands with an error.
     """
 
-    path: str
+    file: TracedFile
     cached: bool
     done: int
     total: int
-    errors: tuple[FileError, ...] = ()
-    theorems: int = 0
-    commands: int = 0
-    failed: int = 0
-
-    @classmethod
-    def of(cls, file: TracedFile, done: int, total: int, *, cached: bool = False) -> Self:
-        """Report a file's result."""
-        return cls(
-            file.path,
-            cached,
-            done,
-            total,
-            file.errors,
-            len(file.theorems),
-            file.commands,
-            file.failed,
-        )
 
 
 Progress: TypeAlias = Callable[[FileDone], object]
@@ -86,7 +64,7 @@ def trace_repository(
     build_deps: bool = False,
     engine: str = "auto",
     jobs: int | None = None,
-    progress: Progress | bool | None = None,
+    progress: Progress | None = None,
     date: datetime | str | None = None,
     timeout: float = 600.0,
 ) -> Repository:
@@ -103,7 +81,7 @@ def trace_repository(
             premises join the corpus. Otherwise only their names are known.
         engine: ``"auto"``, ``"native"`` or ``"embedded"``.
         jobs: Number of parallel engines; default: one per core, as memory allows.
-        progress: Called after each file; ``True``, or ``None`` on a terminal, draws a bar.
+        progress: Called after each file; default: a bar, on a terminal.
         date: ``date_processed`` of the metadata; default: now.
         timeout: Time limit per file, in seconds.
 
@@ -123,10 +101,17 @@ def trace_repository(
         TracedFile(path, errors=(FileError(0, 0, why),)) for path, why in workspace.unusable.items()
     ]
     total = len(files) + len(unusable)
-    with _reporting(progress, total) as report:
+    with tqdm(total=total, desc="Tracing", unit="file", disable=True if progress else None) as bar:
+
+        def report(done: FileDone) -> None:
+            bar.set_postfix_str(done.file.path, refresh=False)
+            bar.update()
+            if progress is not None:
+                progress(done)
+
         traced = trace_files(files, workspace, chosen, report, total)
         for done, result in enumerate(unusable, len(files) + 1):
-            report(FileDone.of(result, done, total))
+            report(FileDone(result, False, done, total))
     results = [*unusable, *(traced[file.module] for file in files)]
     own = {file.path for file in files if not file.package}.union(workspace.unusable)
     return _assemble(repo, results, own, chosen.identity, date)
@@ -151,7 +136,7 @@ def trace_files(
 
     def finish(file: SourceFile, result: TracedFile, *, cached: bool) -> None:
         traced[file.module] = result
-        report(FileDone.of(result, len(traced), total or len(files), cached=cached))
+        report(FileDone(result, cached, len(traced), total or len(files)))
 
     for file in files:
         closure = workspace.closure(file.module)
@@ -254,19 +239,3 @@ def _all_errors(results: Iterable[TracedFile], unsound: Container[str]) -> Itera
                     f"{result.path}:{line}:{column}: {theorem.full_name} is left out: its proof "
                     "depends on something that has an error"
                 )
-
-
-@contextmanager
-def _reporting(progress: Progress | bool | None, total: int) -> Iterator[Progress]:
-    """Yield the callback for each file: the caller's function, a bar, or a silent one."""
-    if callable(progress):
-        yield progress
-        return
-    wanted = sys.stderr.isatty() if progress is None else progress
-    with tqdm(total=total, desc="Tracing", unit="file", file=sys.stderr, disable=not wanted) as bar:
-
-        def show(done: FileDone) -> None:
-            bar.set_postfix_str(done.path, refresh=False)
-            bar.update()
-
-        yield show

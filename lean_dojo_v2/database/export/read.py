@@ -6,7 +6,6 @@ Other files (LeanDojo-v2 1.x indents them) are parsed whole.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,12 +15,8 @@ import orjson
 
 from lean_dojo_core.errors import DataError
 from lean_dojo_core.records import PremiseFile, Theorem
-from lean_dojo_v2.data.codec import premise_file_from_dict, theorem_from_dict
+from lean_dojo_v2.data.codec import premise_file_from_dict, read_json, theorem_from_dict
 from lean_dojo_v2.data.errors import MalformedError
-from lean_dojo_v2.database.export.splits import Split, novel_premises_split_of, split_of
-from lean_dojo_v2.json_text import parse_json
-
-__all__ = ["Split", "novel_premises_split_of", "read_corpus", "read_theorems", "split_of"]
 
 
 def read_theorems(path: str | Path) -> Iterator[Theorem]:
@@ -45,8 +40,6 @@ def read_theorems(path: str | Path) -> Iterator[Theorem]:
         except MalformedError as error:
             inner = error.inside(f"[{number}]")
             raise DataError(inner.message, path=file, place=inner.place) from error
-        except AttributeError as error:
-            raise DataError("not an object", path=file, place=f"[{number}]") from error
         yield theorem
 
 
@@ -86,7 +79,10 @@ def _items(file: Path) -> Iterator[Any]:
                     break  # not one item per line
                 yield item
                 done += 1
-    yield from _parsed(file)[done:]
+    items = read_json(file)
+    if not isinstance(items, list):
+        raise DataError("not a list of theorems; is it one of the exported splits?", path=file)
+    yield from items[done:]
 
 
 def _ends_with_bracket(stream: Any) -> bool:
@@ -97,22 +93,6 @@ def _ends_with_bracket(stream: Any) -> bool:
     tail = stream.read()
     stream.seek(position)
     return bool(tail.rstrip().endswith(b"]"))
-
-
-def _parsed(file: Path) -> list[Any]:
-    data = file.read_bytes()
-    try:
-        items = parse_json(data)
-    except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        raise DataError(f"not JSON, or cut off: {error.msg}", path=file, place=place) from error
-    except UnicodeDecodeError as error:
-        raise DataError("not UTF-8", path=file, place=f"byte {error.start}") from error
-    except ValueError as error:
-        raise DataError(f"cannot be read: {error}", path=file) from error
-    if not isinstance(items, list):
-        raise DataError("not a list of theorems; is it one of the exported splits?", path=file)
-    return items
 
 
 def _opened(file: Path) -> Any:

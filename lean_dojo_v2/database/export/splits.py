@@ -21,7 +21,6 @@ held out at one step of a curriculum is never trained on at a later one, whateve
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from functools import lru_cache
 from hashlib import sha256
 from typing import Literal, TypeAlias, get_args
@@ -51,42 +50,29 @@ def unit_hash(text: str) -> float:
 
 def split_of(theorem: Theorem) -> Split:
     """Return the theorem's split under the strategy ``random``."""
-    return random_split(split_name(theorem.url, theorem.file_path, theorem.full_name))
-
-
-def novel_premises_split_of(theorem: Theorem) -> Split:
-    """Return the theorem's split under the strategy ``novel_premises``."""
-    name = split_name(theorem.url, theorem.file_path, theorem.full_name)
-    exported = [t for t in theorem.traced_tactics if t.state_before != NO_GOALS]
-    return novel_premises_split(name, (p.full_name for t in exported for p in t.premises))
-
-
-def split_name(url: str, file_path: str, full_name: str) -> str:
-    """Return the name of a theorem across commits, which determines its splits."""
-    return f"{same_address(url)}\n{file_path}\n{full_name}"
-
-
-def random_split(name: str) -> Split:
-    """Return the split under ``random`` for a name of :func:`split_name`."""
-    place = unit_hash(name)
+    place = unit_hash(name_across_commits(theorem))
     if place < TRAIN:
         return "train"
     return "val" if place < TRAIN + VAL else "test"
 
 
-def novel_premises_split(name: str, premises: Iterable[str]) -> Split:
-    """Return the split under ``novel_premises``.
+def novel_premises_split_of(theorem: Theorem) -> Split:
+    """Return the theorem's split under the strategy ``novel_premises``.
 
     A different hash than that of the random split decides between val and test, so that neither
     follows from the other.
-
-    Args:
-        name: A name of :func:`split_name`.
-        premises: Names of the premises that its exported tactics use.
     """
-    if not any(map(is_held_out, premises)):
+    exported = (t for t in theorem.traced_tactics if t.state_before != NO_GOALS)
+    if not any(
+        is_held_out(premise.full_name) for tactic in exported for premise in tactic.premises
+    ):
         return "train"
-    return "val" if unit_hash(f"held out\n{name}") < 0.5 else "test"
+    return "val" if unit_hash(f"held out\n{name_across_commits(theorem)}") < 0.5 else "test"
+
+
+def name_across_commits(theorem: Theorem) -> str:
+    """Return the name of a theorem that determines its splits."""
+    return f"{same_address(theorem.url)}\n{theorem.file_path}\n{theorem.full_name}"
 
 
 @lru_cache(maxsize=1 << 10)

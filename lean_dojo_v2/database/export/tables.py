@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias
 
 import orjson
 
@@ -15,9 +15,9 @@ from lean_dojo_v2.atomic import atomic_write_text, atomic_writer
 from lean_dojo_v2.data.repository import Repository
 from lean_dojo_v2.database.export.read import read_theorems
 from lean_dojo_v2.database.export.splits import SPLITS
+from lean_dojo_v2.database.export.write import export_merged_data
 
 Format: TypeAlias = Literal["jsonl", "parquet", "hf"]
-FORMATS: tuple[Format, ...] = get_args(Format)
 COLUMNS = (
     "url", "commit", "file_path", "full_name", "statement", "step", "state_before", "tactic",
     "state_after", "premises",
@@ -27,23 +27,15 @@ COLUMNS = (
 _BATCH = 5_000
 
 
-class Exports(Protocol):
-    """A database that writes the splits of repositories."""
-
-    def export_merged_data(self, repositories: Sequence[Any], output_path: Path) -> None:
-        """Write them to a folder."""
-
-
 def export_tables(
-    database: Exports, repositories: Sequence[Repository], folder: Path, format_: Format
+    repositories: Sequence[Repository], folder: Path, format_: Format
 ) -> dict[str, int]:
     """Write the tactics of traced theorems, one file per split.
 
     The splits are those of training (strategy ``random``): ``val`` and ``test`` are held out.
 
     Args:
-        database: The database.
-        repositories: Its repositories, in curriculum order.
+        repositories: In curriculum order.
         folder: Where ``train``, ``val`` and ``test`` are written, with the format's ending; made if
             it is missing.
         format_: ``"jsonl"``, ``"parquet"``, or ``"hf"``: Parquet in ``data/`` and a ``README.md``
@@ -56,7 +48,7 @@ def export_tables(
     ending = "jsonl" if format_ == "jsonl" else "parquet"
     place = folder / "data" if format_ == "hf" else folder
     with tempfile.TemporaryDirectory() as made:
-        database.export_merged_data(repositories, Path(made))
+        export_merged_data(repositories, made)
         random = Path(made) / "random"
         counts: dict[str, int] = {
             split: write(_rows(random / f"{split}.json"), place / f"{split}.{ending}")

@@ -1,26 +1,29 @@
 """Write the merged data of several repositories for the trainers.
 
-Theorems are streamed. Facts about all of them that are needed before the first can be written (the
-newest record of a theorem, whether its records agree on a split) are kept in a temporary file, so
-that memory does not grow with the data.
+Theorems are streamed. Their lines and facts about all of them that are needed before the first can
+be written (the newest record of a theorem, whether its records agree on a split) are kept in a
+temporary database, so that memory does not grow with the data.
 """
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-import attrs
-
+from lean_dojo_core.records import Theorem
 from lean_dojo_v2.atomic import atomic_write_bytes, atomic_writer
-from lean_dojo_v2.data.codec import dumps
+from lean_dojo_v2.data.codec import dumps, exported_theorem, premise_file_to_dict
 from lean_dojo_v2.data.imports import dependencies_first
 from lean_dojo_v2.data.repository import HEADER, Repository
-from lean_dojo_v2.database.export.source import ExportSource
-from lean_dojo_v2.database.export.splits import SPLITS, STRATEGIES
+from lean_dojo_v2.database.export.splits import (
+    SPLITS,
+    STRATEGIES,
+    novel_premises_split_of,
+    split_of,
+)
 
 TOTALS = (
     "total_theorems", "num_proven_theorems", "num_sorry_theorems", "num_premise_files",
@@ -28,26 +31,55 @@ TOTALS = (
 )  # fmt: skip
 
 
-def write_merged_data(sources: Sequence[ExportSource], folder: Path) -> None:
-    """Write splits, corpus, traced files and metadata; see ``export_merged_data``.
+def export_merged_data(repositories: Sequence[Repository], output_path: str | Path) -> None:
+    """Write splits, corpus, traced files and metadata of the repositories into a folder.
+
+    Each file is replaced in one step; other files in the folder are left alone. The same
+    repositories give the same bytes, whatever their storage.
 
     Args:
-        sources: Repositories in curriculum order, each once.
-        folder: Made if it is missing.
+        repositories: In curriculum order.
+        output_path: The folder; made if it is missing.
 
     Raises:
         DatabaseError: If the imports of the corpus are cyclic, or a stored record is damaged.
     """
-    repositories = [source.repository for source in sources]
-    _write_splits(sources, folder)
-    with atomic_writer(folder / "corpus.jsonl") as stream:
-        stream.writelines(line + b"\n" for line in _merged_corpus(sources))
-    files = dict.fromkeys(file for repo in repositories for file in repo.iter_files_traced())
-    with atomic_writer(folder / "traced_files.jsonl") as stream:
-        stream.writelines(dumps({"traced_file_path": file}) + b"\n" for file in files)
-    atomic_write_bytes(
-        folder / "metadata.json", dumps(_metadata(repositories), indented=True) + b"\n"
-    )
+    folder, repositories = Path(output_path), list(dict.fromkeys(repositories))
+    with ExitStack() as stack:
+        for repository in repositories:
+            stack.enter_context(repository.snapshot())
+        made = stack.enter_context(closing(sqlite3.connect("", isolation_level=None)))
+        made.execute("PRAGMA journal_mode = OFF")
+        made.execute("PRAGMA cache_size = -8192")
+        made.execute("BEGIN")
+        _write_splits(made, repositories, folder)
+        _write_lines(folder / "corpus.jsonl", _merged_corpus(made, repositories))
+        files = dict.fromkeys(f for one in repositories for f in one.iter_list("files_traced"))
+        _write_lines(
+            folder / "traced_files.jsonl", (dumps({"traced_file_path": file}) for file in files)
+        )
+        metadata = dumps(_metadata(repositories), indented=True)
+        atomic_write_bytes(folder / "metadata.json", metadata + b"\n")
+
+
+def write_theorems(path: Path, theorems: Iterable[Theorem]) -> None:
+    """Write a split file, atomically; the inverse of ``read_theorems``."""
+    _write_list(path, (dumps(exported_theorem(theorem)) for theorem in theorems))
+
+
+def _write_list(path: Path, items: Iterable[bytes]) -> None:
+    """Write a JSON list with one item per line, which can be read line by line."""
+    with atomic_writer(path) as stream:
+        opening = b"[\n"
+        for item in items:
+            stream.write(opening + item)
+            opening = b",\n"
+        stream.write(b"[]\n" if opening == b"[\n" else b"\n]\n")
+
+
+def _write_lines(path: Path, lines: Iterable[bytes]) -> None:
+    with atomic_writer(path) as stream:
+        stream.writelines(line + b"\n" for line in lines)
 
 
 def _metadata(repositories: Sequence[Repository]) -> dict[str, Any]:
@@ -60,106 +92,71 @@ def _metadata(repositories: Sequence[Repository]) -> dict[str, Any]:
     }
 
 
-def _merged_corpus(sources: Sequence[ExportSource]) -> Iterator[bytes]:
+def _merged_corpus(made: sqlite3.Connection, repositories: Sequence[Repository]) -> Iterator[bytes]:
     """Yield the lines of ``corpus.jsonl``.
 
     Each path once, taken from the first repository that has it; every file after the files
     that it imports, otherwise in stored order. Imports outside all repositories are kept.
     """
+    made.execute("CREATE TABLE corpus (path TEXT PRIMARY KEY, line BLOB)")
     imports: dict[str, tuple[str, ...]] = {}
-    owner: dict[str, ExportSource] = {}
-    for source in sources:
-        for path, imported in source.imports():
-            if path not in owner:
-                owner[path] = source
-                imports[path] = imported
+    for repository in repositories:
+        for file in repository.iter_list("premise_files"):
+            if file.path not in imports:
+                imports[file.path] = file.imports
+                line = dumps(premise_file_to_dict(file))
+                made.execute("INSERT INTO corpus VALUES (?, ?)", (file.path, line))
     for path in dependencies_first(imports):
-        yield owner[path].corpus_line(path)
+        yield made.execute("SELECT line FROM corpus WHERE path = ?", (path,)).fetchone()[0]
 
 
-# --- splits ------------------------------------------------------------------------------------
-
-
-def _write_splits(sources: Sequence[ExportSource], folder: Path) -> None:
-    with ExitStack() as stack:
-        index = stack.enter_context(closing(_index(sources)))
-        writers = {
-            (strategy, split): ListWriter(
-                stack.enter_context(atomic_writer(folder / strategy / f"{split}.json"))
-            )
-            for strategy in STRATEGIES
-            for split in SPLITS
-        }
-        chosen = _chosen(index)
-        record, *places = next(chosen, (-1, None, None))
-        lines = (line for source in sources for line in source.lines())
-        for number, line in enumerate(lines):
-            if number != record:
-                continue
-            for strategy, place in zip(STRATEGIES, places, strict=True):
-                if place is not None:
-                    writers[strategy, SPLITS[place]].write(line)
-            record, *places = next(chosen, (-1, None, None))
-        for writer in writers.values():
-            writer.finish()
-
-
-def _index(sources: Sequence[ExportSource]) -> sqlite3.Connection:
-    """Index the records in a temporary database (a file, if large)."""
-    index = sqlite3.connect("", isolation_level=None)
-    index.execute("PRAGMA journal_mode = OFF")
-    index.execute("PRAGMA cache_size = -8192")
-    index.execute(
-        "CREATE TABLE entry (record INTEGER PRIMARY KEY, date REAL, identity BLOB, name BLOB,"
-        " random INTEGER, novel_premises INTEGER)"
-    )
-    index.execute("BEGIN")
-    index.executemany(
-        "INSERT INTO entry (date, identity, name, random, novel_premises) VALUES (?, ?, ?, ?, ?)",
-        (
-            (date, *entry)
-            for source in sources
-            for date in [source.repository.date_processed.timestamp()]
-            for entry in source.entries()
-        ),
-    )
-    index.execute("COMMIT")
-    return index
-
-
-def _chosen(index: sqlite3.Connection) -> Iterator[tuple[int, int | None, int | None]]:
-    """Return the number and the two splits of every record to be written, in order.
+def _write_splits(
+    made: sqlite3.Connection, repositories: Sequence[Repository], folder: Path
+) -> None:
+    """Write the theorems of each split.
 
     The newest record of a theorem is taken, the first of equally new ones. A theorem whose records
     disagree on the novel_premises split (its proof changed between commits) is in none of them,
     since it would move between splits as commits are added.
     """
-    return index.execute(
+    made.execute(
+        "CREATE TABLE theorem (number INTEGER PRIMARY KEY, date REAL, identity TEXT, name TEXT,"
+        " random TEXT, novel_premises TEXT, line BLOB)"
+    )
+    made.executemany(
+        "INSERT INTO theorem (date, identity, name, random, novel_premises, line)"
+        " VALUES (?, ?, ?, ?, ?, ?)",
+        (
+            (date, *_facts(theorem))
+            for repository in repositories
+            for date in [repository.date_processed.timestamp()]
+            for theorem in repository.iter_theorems()
+        ),
+    )
+    made.execute(
         """
-        SELECT record - 1, random, CASE WHEN agreed THEN novel_premises END FROM (
-            SELECT record, random, novel_premises,
-                row_number() OVER (PARTITION BY identity ORDER BY date DESC, record) AS rank,
+        CREATE TABLE chosen AS
+        SELECT number, random, CASE WHEN agreed THEN novel_premises END AS novel_premises FROM (
+            SELECT number, random, novel_premises,
+                row_number() OVER (PARTITION BY identity ORDER BY date DESC, number) AS rank,
                 min(novel_premises) OVER (PARTITION BY name)
                     = max(novel_premises) OVER (PARTITION BY name) AS agreed
-            FROM entry
-        ) WHERE rank = 1 ORDER BY record
+            FROM theorem
+        ) WHERE rank = 1
         """
     )
+    for strategy in STRATEGIES:
+        for split in SPLITS:
+            lines = made.execute(
+                "SELECT line FROM theorem JOIN chosen USING (number)"  # noqa: S608
+                f" WHERE chosen.{strategy} = ? ORDER BY number",
+                (split,),
+            )
+            _write_list(folder / strategy / f"{split}.json", (line for (line,) in lines))
 
 
-@attrs.define
-class ListWriter:
-    """A JSON list with one item per line, which can be read line by line."""
-
-    stream: IO[bytes]
-    opening: bytes = b"[\n"
-
-    def write(self, item: bytes) -> None:
-        """Add an item."""
-        self.stream.write(self.opening)
-        self.stream.write(item)
-        self.opening = b",\n"
-
-    def finish(self) -> None:
-        """Close the list."""
-        self.stream.write(b"[]\n" if self.opening == b"[\n" else b"\n]\n")
+def _facts(theorem: Theorem) -> tuple[str, str, str, str, bytes]:
+    """Return a theorem's identity, name, splits and line."""
+    identity = theorem.identity  # begins with url, file and name
+    splits = split_of(theorem), novel_premises_split_of(theorem)
+    return repr(identity), repr(identity[:3]), *splits, dumps(exported_theorem(theorem))

@@ -1,4 +1,4 @@
-"""An SQLite file of rows."""
+"""An SQLite file, and this process's connections to it."""
 
 from __future__ import annotations
 
@@ -8,34 +8,64 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
+from urllib.parse import quote
 
 import attrs
 
-from lean_dojo_v2.database.locking import PATIENCE, file_lock, require_bytes, say_waiting
-from lean_dojo_v2.database.sqlite.connection import check_header_if_unused, connect
-from lean_dojo_v2.database.sqlite.schema import SCHEMA, create_database
+from lean_dojo_v2.database.locking import (
+    PATIENCE,
+    SAY_AFTER,
+    file_lock,
+    require_bytes,
+    say_waiting,
+)
 from lean_dojo_v2.errors import DatabaseError
 
 T = TypeVar("T")
 Row: TypeAlias = tuple[Any, ...]
 
-_open: weakref.WeakValueDictionary[int, sqlite3.Connection] = weakref.WeakValueDictionary()
-_across_forks: list[list[sqlite3.Connection]] = []
+APPLICATION_ID = 0x4C444A32
+"""``LDJ2`` in the file's header marks our databases."""
+SCHEMA_VERSION = 1
+SCHEMA = """
+CREATE TABLE repository (
+    id INTEGER PRIMARY KEY,
+    url TEXT NOT NULL,
+    revision TEXT NOT NULL,  -- the commit; "commit" is a word of SQL
+    header TEXT NOT NULL,  -- JSON of its other fields
+    UNIQUE (url, revision)
+);
+CREATE TABLE item (
+    id INTEGER PRIMARY KEY,
+    repository INTEGER NOT NULL REFERENCES repository ON DELETE CASCADE,
+    list INTEGER NOT NULL,  -- index into COLLECTIONS
+    position INTEGER NOT NULL,  -- order within the list; may have gaps
+    path TEXT NOT NULL,
+    record TEXT NOT NULL  -- JSON, as in dynamic_database.json
+);
+CREATE INDEX item_order ON item (repository, list, position);
+CREATE INDEX item_path ON item (repository, list, path, position);
+"""
+
+
+class FileConnection(sqlite3.Connection):
+    """A connection to which there are weak references."""
+
+
+_open: weakref.WeakSet[FileConnection] = weakref.WeakSet()
+_across_forks: list[list[FileConnection]] = []
 """In a forked process: the parents' connections, which SQLite forbids to use or close there.
 
 They are recorded before the fork, since the child loses the other threads' references.
 """
 
-
-def _note_open() -> None:
-    _across_forks.append([c for known in _open.valuerefs() if (c := known()) is not None])
-
-
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_note_open, after_in_parent=_across_forks.pop)
+    os.register_at_fork(
+        before=lambda: _across_forks.append(list(_open)), after_in_parent=_across_forks.pop
+    )
 
 
 @attrs.define
@@ -58,14 +88,17 @@ class SqliteFile:
     def __attrs_post_init__(self) -> None:
         if self.read_only or self.path.exists():
             require_bytes(self.path)
-            check_header_if_unused(self.path)
+            with translate_sqlite_errors(self.path):
+                self._patiently(self._check)
 
     # --- reading -------------------------------------------------------------------------------
 
-    def rows(self, sql: str, values: Iterable[Any] = (), *, place: str = "") -> list[Row]:
-        """Run a query and return all rows."""
-        with translate_sqlite_errors(self.path, place):
-            connection = self._connection() if self._is_there() else _blank()
+    def rows(self, sql: str, values: Iterable[Any] = ()) -> list[Row]:
+        """Run a query and return all rows; none if there is no file yet."""
+        if not self._is_there():
+            return []
+        with translate_sqlite_errors(self.path):
+            connection = self._connection()
             return self._patiently(lambda: connection.execute(sql, tuple(values)).fetchall())
 
     @contextmanager
@@ -98,7 +131,7 @@ class SqliteFile:
             if not self._is_there():
                 with file_lock(self.path):
                     if not self.path.exists():
-                        create_database(self.path)
+                        _create(self.path)
             connection = self._connection()
             if connection.in_transaction:
                 raise DatabaseError("cannot be changed inside a snapshot", path=self.path)
@@ -121,12 +154,25 @@ class SqliteFile:
         held: tuple[int, sqlite3.Connection] | None = getattr(self._local, "held", None)
         # A connection must not cross a fork; the parent's is left to the parent, see _across_forks.
         if held is None or held[0] != os.getpid():
-            with translate_sqlite_errors(self.path):
-                opened = self._patiently(lambda: connect(self.path, read_only=self.read_only))
-                held = (os.getpid(), opened)
-                _open[id(held[1])] = held[1]
-            self._local.held = held
+            opened = self._patiently(lambda: _connect(self.path, read_only=self.read_only))
+            self._local.held = held = (os.getpid(), opened)
         return held[1]
+
+    def _check(self) -> None:
+        """Refuse what is not a complete database of ours."""
+        with closing(_connect(self.path, read_only=self.read_only)) as connection:
+            connection.execute("SELECT count(*) FROM sqlite_schema")  # refuses a file cut off
+            ((ours,),) = connection.execute("PRAGMA application_id")
+            ((version,),) = connection.execute("PRAGMA user_version")
+            ((page,),) = connection.execute("PRAGMA page_size")
+        if self.path.stat().st_size % page:  # SQLite overlooks a cut in the last page
+            raise sqlite3.DatabaseError("malformed: the file is cut off")
+        if ours != APPLICATION_ID:
+            message = "an SQLite database of another program. The file is left as it is"
+            raise DatabaseError(message, path=self.path)
+        if version > SCHEMA_VERSION:
+            message = f"written by a newer version (schema {version}, known are {SCHEMA_VERSION})"
+            raise DatabaseError(f"{message}: update lean-dojo-v2", path=self.path)
 
     def _patiently(self, call: Callable[[], T]) -> T:
         """Retry a call while another process holds the lock; report that once."""
@@ -150,19 +196,46 @@ class SqliteFile:
             held[1].close()
 
 
+def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
+    """Connect to an existing database; with ``read_only`` no file is written or created."""
+    mode = "mode=rw"
+    real = path.resolve()
+    if read_only or not (os.access(path, os.W_OK) and os.access(real.parent, os.W_OK)):
+        # Without a log nobody writes it; SQLite would create one even to read.
+        log = real.with_name(f"{real.name}-wal")
+        mode = "mode=ro" if log.exists() and log.stat().st_size else "immutable=1"
+    connection = sqlite3.connect(
+        f"file:{quote(str(real))}?{mode}",
+        uri=True,
+        timeout=SAY_AFTER,
+        isolation_level=None,
+        factory=FileConnection,
+    )
+    _open.add(connection)
+    connection.execute("PRAGMA foreign_keys = ON")
+    connection.execute("PRAGMA cache_size = -8192")
+    return connection
+
+
+def _create(path: Path) -> None:
+    """Create an empty database under another name and rename it into place."""
+    temporary = path.resolve().with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary.unlink(missing_ok=True)
+    with closing(sqlite3.connect(temporary, isolation_level=None)) as connection:
+        connection.execute("PRAGMA page_size = 8192")
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        connection.executescript(SCHEMA)
+        connection.execute("PRAGMA journal_mode = WAL")
+    temporary.replace(path.resolve())
+
+
 def _is_busy(error: sqlite3.Error) -> bool:
     return "locked" in str(error) or "busy" in str(error)
 
 
-def _blank() -> sqlite3.Connection:
-    """Return an empty database, for a file that does not exist yet."""
-    connection = sqlite3.connect(":memory:")
-    connection.executescript(SCHEMA)
-    return connection
-
-
 @contextmanager
-def translate_sqlite_errors(path: Path, place: str = "") -> Iterator[None]:
+def translate_sqlite_errors(path: Path) -> Iterator[None]:
     """Turn SQLite's errors into ours."""
     try:
         yield
@@ -172,6 +245,8 @@ def translate_sqlite_errors(path: Path, place: str = "") -> Iterator[None]:
         text = str(error)
         if _is_busy(error):
             text = f"another process has been writing for {PATIENCE:g} s; wait for it, or end it"
-        elif "malformed" in text or "not a database" in text:
+        elif "not a database" in text:
+            text = "not an SQLite file. The file is left as it is; a JSON database ends in .json"
+        elif "malformed" in text:
             text = f"damaged: {text}. The file is left as it is; restore it from a copy"
-        raise DatabaseError(text, path=path, place=place) from error
+        raise DatabaseError(text, path=path) from error

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import new as new_hash, sha256
 from pathlib import Path, PurePosixPath
 
@@ -39,13 +39,14 @@ def is_content(commit: str) -> bool:
 
 
 def sources_of(project: LakeProject) -> dict[str, Path]:
-    """Return the sources of a project: path inside it → file."""
-    return _sources(project.root, project)
+    """Return the sources of a project: path inside it → file.
 
-
-def content_name(folder: Path) -> str:
-    """Name the content of a folder's sources: ``files-`` and 40 hexadecimal digits."""
-    return name_of(_sources(folder, _project(folder)))
+    Raises:
+        TraceError: If those of a package inside it cannot be read.
+    """
+    lean = _lean_files(project)
+    found = {path: project.root / path for path in {*lean, *_lake_files(project)}}
+    return found | _data(project, lean)
 
 
 def name_of(files: dict[str, Path]) -> str:
@@ -57,7 +58,7 @@ def name_of(files: dict[str, Path]) -> str:
     return CONTENT + digest.hexdigest()[:40]
 
 
-def commit_of(folder: Path) -> str | None:
+def commit_of(folder: Path, sources: Mapping[str, Path]) -> str | None:
     """Return the commit that a folder has checked out, if its sources are those of the commit.
 
     Other files (``dynamic_database.json``) and a manifest written by Lake since then are ignored.
@@ -67,27 +68,18 @@ def commit_of(folder: Path) -> str | None:
         return None
     try:
         committed = git.files_of(folder, commit)
-        ours = _sources(folder, _project(folder))
-    except (TraceError, OSError):
+    except TraceError:
         return None
     if any(_is_missing(folder, path) for path in committed):
         return None
-    own = {path: file for path, file in ours.items() if path != MANIFEST or path in committed}
+    own = {path: file for path, file in sources.items() if path != MANIFEST or path in committed}
     same = all(_is_blob(file, committed.get(path, "")) for path, file in own.items())
     return commit if same else None
 
 
-def _project(folder: Path) -> LakeProject | None:
-    try:
-        return read_project(folder)
-    except TraceError:
-        return None
-
-
 def data_of(project: LakeProject) -> dict[str, Path]:
     """Return the non-Lean files whose names occur in strings of the Lean files."""
-    lean = (project.root / path for path in _lean_files(project.root, project))
-    return _data(project.root, project, lean)
+    return _data(project, _lean_files(project))
 
 
 def state_of_data(project: LakeProject) -> str:
@@ -105,17 +97,10 @@ def readable_files(folder: Path) -> Iterator[Path]:
     return (path for path in _walk(folder) if home in path.resolve().parents)
 
 
-def _sources(folder: Path, project: LakeProject | None) -> dict[str, Path]:
-    lean = _lean_files(folder, project)
-    found = {path: folder / path for path in {*lean, *_lake_files(folder, project)}}
-    return found | _data(folder, project, (folder / path for path in lean))
-
-
-def _data(folder: Path, project: LakeProject | None, lean: Iterable[Path]) -> dict[str, Path]:
-    named = set(_named(lean))
-    if (
-        project is not None and find_lakefile(folder) is None
-    ):  # a single file, in a folder of any size
+def _data(project: LakeProject, lean: Iterable[str]) -> dict[str, Path]:
+    folder = project.root
+    named = set(_named(folder / path for path in lean))
+    if find_lakefile(folder) is None:  # a single file, in a folder of any size
         beside = (os.path.normpath(folder / name) for name in named)
         data = [Path(path) for path in beside if path.startswith(f"{folder}/")]
         data = [path for path in data if _is_file(path)]
@@ -125,26 +110,21 @@ def _data(folder: Path, project: LakeProject | None, lean: Iterable[Path]) -> di
     return {p.relative_to(folder).as_posix(): p for p in data if p.suffix != ".lean"}
 
 
-def _lean_files(folder: Path, project: LakeProject | None) -> set[str]:
-    if project is None:
-        files = (p for p in _walk(folder) if p.suffix == ".lean")
-        return {path.relative_to(folder).as_posix() for path in files}
-    inside = [project, *(read_project(path) for path in project.inner_packages())]
+def _lean_files(project: LakeProject) -> set[str]:
+    inside = [project, *map(read_project, project.inner_packages())]
     return {
-        (one.root / path).relative_to(folder).as_posix()
+        (one.root / path).relative_to(project.root).as_posix()
         for one in inside
         for path in one.sources().values()
     }
 
 
-def _lake_files(folder: Path, project: LakeProject | None) -> Iterator[str]:
-    names = [TOOLCHAIN_FILE, *LAKEFILES]
-    inner = [] if project is None else project.inner_packages()
-    for package in (folder, *inner):
-        for name in names:
+def _lake_files(project: LakeProject) -> Iterator[str]:
+    for package in (project.root, *project.inner_packages()):
+        for name in (TOOLCHAIN_FILE, *LAKEFILES):
             if (package / name).is_file():
-                yield (package / name).relative_to(folder).as_posix()
-    if (folder / MANIFEST).is_file() and (project is None or project.dependencies):
+                yield (package / name).relative_to(project.root).as_posix()
+    if (project.root / MANIFEST).is_file() and project.dependencies:
         yield MANIFEST
 
 

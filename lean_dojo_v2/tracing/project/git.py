@@ -279,7 +279,7 @@ def checkout(url: str, commit: str, *, near: Path | None = None) -> Path:
     folder = _home(url) / commit
     if folder.is_dir():
         return folder
-    objects = _borrowed(url) if near is None else _objects(near, url, commit)
+    objects = _home(url) / "git" / "objects" if near is None else _objects(near, url, commit)
     if near is None:
         resolve(url, commit)
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -293,10 +293,6 @@ def checkout(url: str, commit: str, *, near: Path | None = None) -> Path:
         finally:
             shutil.rmtree(partial, ignore_errors=True)
     return folder
-
-
-def _borrowed(url: str) -> Path:
-    return _home(url) / "git" / "objects"
 
 
 def _objects(near: Path, url: str, commit: str) -> Path:

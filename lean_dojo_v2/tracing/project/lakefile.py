@@ -6,7 +6,7 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -14,10 +14,10 @@ from typing import Any
 import attrs
 
 from lean_dojo_v2.errors import TraceError
+from lean_dojo_v2.lean.text.header import parse_header
 from lean_dojo_v2.lean.text.lexer import Token, code_tokens
 from lean_dojo_v2.paths import raid_dir
 from lean_dojo_v2.tracing.project.modules import module_name, module_path
-from lean_dojo_v2.tracing.project.requires import path_requires
 
 TOOLCHAIN_FILE = "lean-toolchain"
 LAKEFILES = ("lakefile.lean", "lakefile.toml")
@@ -92,7 +92,8 @@ class LakeProject:
     def inner_packages(self) -> list[Path]:
         """Return the folders inside the project that it requires by a path."""
         places = (self.root / d.path for d in self.dependencies if d.path is not None)
-        inside = (p for p in places if p.is_dir() and _is_below(p, self.root))
+        home = self.root.resolve()
+        inside = (place for place in places if place.is_dir() and home in place.resolve().parents)
         return list(dict.fromkeys(inside))
 
     def sources(self) -> dict[str, PurePosixPath]:
@@ -144,41 +145,58 @@ def read_project(root: Path) -> LakeProject:
             f"{root} is not a Lean project: it has neither a lakefile.toml, a lakefile.lean "
             "nor a lean-toolchain; name the folder that has them"
         )
-    libraries: Sequence[Library] = ()
-    if lakefile is not None:
-        text = lakefile.read_text(encoding="utf-8", errors="replace")
-        read = _toml_libraries if lakefile.suffix == ".toml" else _lean_libraries
-        try:
-            libraries = list(read(text))
-        except (tomllib.TOMLDecodeError, TypeError, AttributeError) as error:
-            raise TraceError(f"{lakefile}: cannot be read: {error}") from None
     locked, packages = _manifest(root / MANIFEST)
+    try:
+        libraries = tuple(_libraries(read_lakefile(root)))
+        near = _near(root, {dependency.name for dependency in locked})
+    except (TypeError, AttributeError, KeyError) as error:
+        raise TraceError(f"{lakefile}: cannot be read: {error}") from None
     return LakeProject(
         root,
         toolchain.read_text(encoding="utf-8").strip() if toolchain.is_file() else "",
-        tuple(libraries) or _everything(root),
-        (*locked, *_near(root, {dependency.name for dependency in locked})),
+        libraries or _everything(root),
+        (*locked, *near),
         packages,
     )
 
 
-def _near(root: Path, locked: Container[str]) -> Iterator[Dependency]:
-    """Yield the unlocked packages that a project requires by a path, directly or not."""
+def read_lakefile(folder: Path) -> dict[str, Any]:
+    """Return the configuration of a package in the form of ``lakefile.toml``; empty without one.
+
+    Raises:
+        TraceError: If it is no TOML.
+    """
+    lakefile = find_lakefile(folder)
+    if lakefile is None:
+        return {}
+    text = lakefile.read_text(encoding="utf-8", errors="replace")
+    if lakefile.suffix == ".lean":
+        return _lean_configuration(text)
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise TraceError(f"{lakefile}: cannot be read: {error}") from None
+
+
+def _near(root: Path, locked: set[str]) -> list[Dependency]:
+    """Return the unlocked packages that a project requires by a path, directly or not."""
     known: dict[str, str] = {}
     pending = ["."]
     while pending:
         folder = pending.pop()
-        lakefile = find_lakefile(root / folder)
-        for name, path in [] if lakefile is None else path_requires(lakefile):
-            if name not in locked and name not in known:
+        for entry in read_lakefile(root / folder).get("require", ()):
+            name, path = str(entry["name"]), _path(entry)
+            if path and name not in locked and name not in known:
                 known[name] = os.path.normpath(Path(folder) / path)
                 pending.append(known[name])
-    for name, place in known.items():
-        yield Dependency(name, place, path=place)
+    return [Dependency(name, place, path=place) for name, place in known.items()]
 
 
-def _is_below(folder: Path, root: Path) -> bool:
-    return root.resolve() in folder.resolve().parents
+def _path(entry: Mapping[str, Any]) -> str:
+    source = entry.get("source")
+    if isinstance(source, Mapping) and source.get("type") == "path":
+        return str(source.get("dir", ""))
+    return str(entry.get("path", ""))
 
 
 def lake_state(root: Path) -> str:
@@ -188,10 +206,9 @@ def lake_state(root: Path) -> str:
     so its lakefile counts.
 
     Raises:
-        TraceError: If the manifest cannot be read.
+        TraceError: If they cannot be read.
     """
-    locked, _ = _manifest(root / MANIFEST)
-    dependencies = (*locked, *_near(root, {dependency.name for dependency in locked}))
+    dependencies = read_project(root).dependencies
     digest = sha256(repr(dependencies).encode())
     for folder in (root, *(root / d.path for d in dependencies if d.path is not None)):
         lakefile = find_lakefile(folder)
@@ -224,11 +241,11 @@ def _everything(root: Path) -> tuple[Library, ...]:
     )
 
 
-def _toml_libraries(text: str) -> Iterator[Library]:
-    data = tomllib.loads(text)
+def _libraries(configuration: Mapping[str, Any]) -> Iterator[Library]:
+    package_dir = str(configuration.get("srcDir", "."))
     for key in ("lean_lib", "lean_exe"):
-        for entry in data.get(key, ()):
-            yield read_target(entry, str(data.get("srcDir", ".")), executable=key == "lean_exe")
+        for entry in configuration.get(key, ()):
+            yield read_target(entry, package_dir, executable=key == "lean_exe")
 
 
 def read_target(
@@ -247,9 +264,10 @@ def read_target(
 
 
 _DECLARATIONS = frozenset({"package", "lean_lib", "lean_exe", "require", "target", "script"})
+_PATH_WORDS = frozenset({"/", "(", ")", "⟨", "⟩", "__dir__", "FilePath.mk", "System.FilePath.mk"})
 
 
-def _lean_libraries(text: str) -> Iterator[Library]:
+def _lean_configuration(text: str) -> dict[str, Any]:
     """Read the plain declarations of a ``lakefile.lean``, without computed values.
 
     ``lake translate-config`` gives those, and the native engine uses it for Lean's options; but it
@@ -257,17 +275,34 @@ def _lean_libraries(text: str) -> Iterator[Library]:
     """
     words = list(code_tokens(text))
     starts = [i for i, token in enumerate(words) if token.text in _DECLARATIONS]
-    package_dir = "."
+    found: dict[str, Any] = {}
     for begin, stop in zip(starts, [*starts[1:], len(words)], strict=True):
         kind, block = words[begin].text, words[begin + 1 : stop]
-        if not block:
-            continue
-        fields = _fields(block)
         if kind == "package":
-            package_dir = str(fields.get("srcDir", "."))
-        elif kind in {"lean_lib", "lean_exe"}:
-            entry = {"name": block[0].text.strip('"«»'), **fields}
-            yield read_target(entry, package_dir, executable=kind == "lean_exe")
+            found |= _fields(block)
+        elif kind == "require":
+            found.setdefault(kind, []).append(_requirement(block))
+        elif kind in {"lean_lib", "lean_exe"} and block:
+            entry = {"name": block[0].text.strip('"«»'), **_fields(block)}
+            found.setdefault(kind, []).append(entry)
+    return found
+
+
+def _requirement(block: Sequence[Token]) -> dict[str, str]:
+    r"""Read ``require NAME from "folder"`` and ``… from __dir__ / "some" / "folder"``."""
+    name, parts, follows = "", [], False
+    for token in block:
+        if token.text == "with" or token.text.startswith("@["):
+            break
+        if token.text == "from":
+            follows = True
+        elif not follows:  # the last word is the name: "scope" / "name" @ "version"
+            name = name if name and token.kind == "symbol" else token.text.strip('"«»')
+        elif token.kind == "string":
+            parts.append(token.text.strip('"'))
+        elif token.text not in _PATH_WORDS:
+            break
+    return {"name": name, "path": "/".join(parts)}
 
 
 def _fields(block: Sequence[Token]) -> dict[str, Any]:
@@ -324,3 +359,35 @@ def _package(entry: Mapping[str, Any]) -> Dependency:
 def project_of(file: Path) -> Path | None:
     """Return the folder of the Lake project around a file, or ``None``."""
     return next(filter(find_lakefile, file.absolute().parents), None)
+
+
+def project_of_file(file: Path) -> LakeProject:
+    """Return the project of an absolute file: the one around it, or one of its imports.
+
+    Raises:
+        TraceError: If the files of the project around it cannot be read.
+    """
+    around = (f for f in file.parents if find_lakefile(f) or (f / TOOLCHAIN_FILE).is_file())
+    root = next(around, None)
+    if root is None:
+        beside = Library(file.stem, PurePosixPath(), tuple(_imported(file)))
+        return LakeProject(file.parent, "", (beside,), only=PurePosixPath(file.name))
+    project = read_project(root)
+    only = PurePosixPath(file.relative_to(root).as_posix())
+    if only not in project.sources().values():  # a scratch file beside the libraries
+        own = Library(file.stem, PurePosixPath(), (module_name(only),))
+        project = attrs.evolve(project, libraries=(*project.libraries, own))
+    return attrs.evolve(project, only=only)
+
+
+def _imported(file: Path) -> list[str]:
+    """Return a file's module and those beside it that it imports, directly or not."""
+    found: dict[str, None] = {}
+    pending = [file.stem]
+    while pending:
+        module = pending.pop()
+        path = file.parent / module_path(module)
+        if module not in found and path.is_file():
+            found[module] = None
+            pending += parse_header(path.read_text(encoding="utf-8", errors="replace")).imports
+    return list(found)

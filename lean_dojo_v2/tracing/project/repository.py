@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import cached_property
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -10,13 +9,11 @@ from urllib.parse import unquote, urlsplit
 import attrs
 
 from lean_dojo_core.errors import UsageError
+from lean_dojo_v2.data.repository import is_address, name_of_url
 from lean_dojo_v2.errors import TraceError
 from lean_dojo_v2.sample import packaged_project
 from lean_dojo_v2.tracing.project import content, git
-from lean_dojo_v2.tracing.project.lakefile import LakeProject, read_project
-from lean_dojo_v2.tracing.project.single import hash_of_file, project_of_file
-
-_SCP_ADDRESS = re.compile(r"[\w.-]+@[\w.-]+:(?!//)")
+from lean_dojo_v2.tracing.project.lakefile import LakeProject, project_of_file, read_project
 
 
 class UnknownSourceError(UsageError, TraceError):
@@ -26,7 +23,7 @@ class UnknownSourceError(UsageError, TraceError):
 def _as_url(url: str | Path) -> str:
     """Make folders absolute, so that an address is valid everywhere."""
     text = str(url)
-    if "://" in text or _SCP_ADDRESS.match(text):
+    if is_address(text):
         return text.rstrip("/")
     return str(local_file(text) or local_folder(text) or text)
 
@@ -40,7 +37,7 @@ def local_folder(url: str) -> Path | None:
         return packaged
     if url.startswith("file://"):
         folder = Path(unquote(urlsplit(url).path))
-    elif "://" in url or _SCP_ADDRESS.match(url):
+    elif is_address(url):
         return None
     else:
         folder = Path(url).expanduser()
@@ -61,14 +58,14 @@ def _resolve(url: str, commit: str) -> str:
     """Resolve a revision to a full commit, using the network only if necessary."""
     folder, file = local_folder(url), local_file(url)
     if file is not None:
-        return _unchanged(file, commit, hash_of_file(file))
+        return _unchanged(file, commit, project_of_file(file))
     if folder is None and content.is_content(commit):
         raise TraceError(
             f"{git.without_password(url)} was traced from a folder whose files were those of no "
             f"commit ({commit[:12]}); name that folder with --project, or trace it again"
         )
     if folder is not None and (content.is_content(commit) or not git.is_repository(folder)):
-        return _unchanged(folder, commit, content.content_name(folder))
+        return _unchanged(folder, commit, read_project(folder))
     if git.FULL_COMMIT.match(commit):
         return commit
     if folder is not None:
@@ -76,13 +73,14 @@ def _resolve(url: str, commit: str) -> str:
         if found is None:
             raise git.no_such_commit(url, commit or "HEAD")
         return found
-    if "://" not in url and not _SCP_ADDRESS.match(url):
+    if not is_address(url):
         raise UnknownSourceError(f"no such folder or git address: {url}")
     return git.resolve(url, commit or "HEAD")
 
 
-def _unchanged(place: Path, asked: str, found: str) -> str:
+def _unchanged(place: Path, asked: str, project: LakeProject) -> str:
     """Return the name of the current content, if it is the requested one."""
+    found = content.name_of(content.sources_of(project))
     if asked not in {"", found}:
         raise TraceError(
             f"the files of {place} are no longer those of {asked[:12]} (they are {found[:12]}); "
@@ -128,14 +126,15 @@ class LeanGitRepo:
                 unchanged sources, else the folder.
 
         Raises:
-            TraceError: If the folder does not exist.
+            TraceError: If the folder does not exist or is not a Lean project.
         """
         folder = Path(path).expanduser().absolute()
         if not folder.is_dir():
             raise UnknownSourceError(f"no such folder: {folder}")
-        head = content.commit_of(folder)
+        sources = content.sources_of(read_project(folder))
+        head = content.commit_of(folder, sources)
         address = url or (git.origin(folder) if head else None) or str(folder)
-        return cls(address, head or content.content_name(folder), folder=folder)
+        return cls(address, head or content.name_of(sources), folder=folder)
 
     @property
     def name(self) -> str:
@@ -144,11 +143,7 @@ class LeanGitRepo:
         >>> LeanGitRepo("https://github.com/lean-dojo/lean4-example.git", "0" * 40).name
         'lean-dojo/lean4-example'
         """
-        parts = re.split(r"[/:]", self.url.removesuffix("/").removesuffix(".git"))
-        is_address = "://" in self.url or _SCP_ADDRESS.match(self.url)
-        if is_address and not self.url.startswith("file:") and len(parts) > 1 and parts[-2]:
-            return "/".join(parts[-2:])
-        return parts[-1] or "repository"
+        return name_of_url(self.url)
 
     @cached_property
     def path(self) -> Path:

@@ -48,7 +48,6 @@ class Workspace:
         graph: Their import graph.
         packages: For unavailable modules: the dependency by the root of the module.
         unusable: Unreadable files of the repository by path, with the reason; not among ``files``.
-        only: The path of the single file to trace, if any.
     """
 
     project: LakeProject
@@ -56,7 +55,6 @@ class Workspace:
     graph: ImportGraph
     packages: Mapping[str, str]
     unusable: Mapping[str, str] = attrs.field(factory=dict)
-    only: str | None = None
 
     @property
     def own(self) -> list[SourceFile]:
@@ -71,7 +69,8 @@ class Workspace:
             chosen.setdefault(file.path, file.module)
         own = [f for f in map(self.files.__getitem__, self.graph.order()) if not f.package]
         own = [f for f in own if f.module == chosen[f.path]]
-        return own if self.only is None else [f for f in own if f.path == self.only]
+        only = self.project.only
+        return own if only is None else [f for f in own if f.path == str(only)]
 
     @property
     def all(self) -> list[SourceFile]:
@@ -149,10 +148,9 @@ def read_workspace(project: LakeProject, *, fetch: bool = False) -> Workspace:
     for module, circle in graph.circles.items():
         unusable[files.pop(module).path] = f"import cycle: {' → '.join(circle)}"
     packages = {d.name.lower(): d.name for d in project.dependencies}
-    only = None if project.only is None else str(project.only)
-    if only is not None:
-        unusable = {path: why for path, why in unusable.items() if path == only}
-    return Workspace(project, files, graph, packages, unusable, only)
+    if project.only is not None:
+        unusable = {path: why for path, why in unusable.items() if path == str(project.only)}
+    return Workspace(project, files, graph, packages, unusable)
 
 
 def _missing(*known: Mapping[str, SourceFile]) -> set[str]:

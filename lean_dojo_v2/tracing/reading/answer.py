@@ -70,11 +70,9 @@ def read_answer(answer: Fields, places: PositionMap) -> Elaboration:
 
 def _problem(message: Fields, places: PositionMap) -> Diagnostic:
     start = message["pos"]
-    end = message.get("endPos") or start
     return Diagnostic(
         str(message["data"]),
         places.index(start["line"], start["column"]),
-        places.index(end["line"], end["column"]),
         str(message["severity"]),
         str(message.get("kind") or "").removeprefix("[anonymous]"),
     )

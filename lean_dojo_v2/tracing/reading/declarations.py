@@ -50,6 +50,11 @@ class Declaration:
         return self.keyword in THEOREMS
 
 
+def between(starts: Sequence[int], start: int, end: int) -> slice:
+    """Return which of some ordered starts are in a range of the text."""
+    return slice(bisect_left(starts, start), bisect_left(starts, end))
+
+
 def declarations(
     text: str, commands: Iterable[TracedCommand], definitions: Iterable[Definition]
 ) -> list[Declaration]:
@@ -61,9 +66,8 @@ def declarations(
     starts = [definition.start for definition in ordered]
     found: list[Declaration] = []
     for command in commands:
-        first, last = bisect_left(starts, command.start), bisect_left(starts, command.end)
-        if first < last:
-            found.extend(_of_command(text, command, ordered[first:last]))
+        if named := ordered[between(starts, command.start, command.end)]:
+            found.extend(_of_command(text, command, named))
     return sorted(found, key=lambda declaration: declaration.start)
 
 

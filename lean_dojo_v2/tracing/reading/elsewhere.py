@@ -6,11 +6,15 @@ may also define a theorem, which only Lean knows; its keyword here is its first 
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 
 from lean_dojo_v2.lean.text.lexer import CLOSERS, OPENERS, Token, tokens
-from lean_dojo_v2.tracing.reading.declarations import MODIFIERS, Declaration, modifiers_before
+from lean_dojo_v2.tracing.reading.declarations import (
+    MODIFIERS,
+    Declaration,
+    between,
+    modifiers_before,
+)
 from lean_dojo_v2.tracing.reading.records import Definition, TracedCommand
 
 EXAMPLE = "example"
@@ -39,16 +43,12 @@ def declarations_elsewhere(
     Returns:
         Declarations with a tactic in them, in order. An anonymous one is named after its line.
     """
-
-    def has_steps(start: int, end: int) -> bool:
-        return bisect_left(steps, start) < bisect_left(steps, end)
-
     starts = [declaration.start for declaration in found]
     named = sorted(definitions, key=lambda definition: definition.start)
-    others = [d for d in found if not d.is_theorem and has_steps(d.start, d.end)]
+    others = [d for d in found if not d.is_theorem and steps[between(steps, d.start, d.end)]]
     for command in commands:
-        known = bisect_left(starts, command.start) < bisect_left(starts, command.end)
-        if not known and has_steps(command.start, command.end):
+        known = starts[between(starts, command.start, command.end)]
+        if not known and steps[between(steps, command.start, command.end)]:
             others.extend(_of_command(text, command, named))
     return sorted(others, key=lambda declaration: declaration.start)
 

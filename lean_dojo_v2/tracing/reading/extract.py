@@ -34,6 +34,7 @@ from lean_dojo_v2.tracing.reading.declarations import (
     KEYWORDS,
     THEOREMS,
     Declaration,
+    between,
     declarations,
     statement,
 )
@@ -48,7 +49,6 @@ from lean_dojo_v2.tracing.reading.records import (
     TracedFile,
     TracedTheorem,
 )
-from lean_dojo_v2.tracing.reading.states import clean_state
 
 _IDENTIFIER = re.compile(rf"\.?{PART}(?:\.{PART})*\Z")
 _SORRY_WORDS = frozenset({"sorry", "admit", "sorryAx", "stop"})
@@ -166,7 +166,7 @@ class _FileReader:
         self.path_of = path_of
         self._no_steps: Counter[str] = Counter()
         self.steps = _counted(text, elaboration.steps, self._no_steps)
-        self.step_starts = [step.start for step, _, _ in self.steps]
+        self.step_starts = [step.start for step in self.steps]
         self.statements = elaboration.statements
         self.references = _usable(text, elaboration.references)
         self.reference_starts = [reference.start for reference in self.references]
@@ -180,15 +180,14 @@ class _FileReader:
         stated, proof = statement(self.text, declaration, known)
         words = code_tokens(self.text, proof, declaration.end)
         # the proof of a side condition of the statement, as in `a[i]'(by omega)`, is not a step
-        first = bisect_left(self.step_starts, proof)
-        last = bisect_left(self.step_starts, declaration.end)
+        steps = self.steps[between(self.step_starts, proof, declaration.end)]
         return TracedTheorem(
             declaration.full_name,
             declaration.constant,
             stated,
             self.places.position(declaration.start),
             self.places.position(declaration.end),
-            tuple(self._tactic(*step, declaration.full_name) for step in self.steps[first:last]),
+            tuple(self._tactic(step, declaration.full_name) for step in steps),
             _inside(declaration, self.sorries) or any(w.text in _SORRY_WORDS for w in words),
             tuple(self._not_constants(declaration.start, proof)),
         )
@@ -199,16 +198,14 @@ class _FileReader:
         for declaration in filter(lambda d: d.is_theorem, found):
             known = self.statements.get(declaration.constant)
             proof = statement(self.text, declaration, known)[1]
-            first, last = (bisect_left(self.step_starts, at) for at in (declaration.start, proof))
-            stated += last - first
+            stated += len(self.steps[between(self.step_starts, declaration.start, proof)])
         return dict(+(self._no_steps + Counter({IN_STATEMENT: stated})))
 
     def elsewhere(self, declaration: Declaration, path: str) -> TracedTheorem:
         """Make the record of a proof outside a theorem; all its tactics count."""
         record = self.theorem(declaration)
-        first = bisect_left(self.step_starts, declaration.start)
-        last = bisect_left(self.step_starts, declaration.end)
-        own = (self._tactic(*step, declaration.full_name) for step in self.steps[first:last])
+        inside = self.steps[between(self.step_starts, declaration.start, declaration.end)]
+        own = (self._tactic(step, declaration.full_name) for step in inside)
         return attrs.evolve(
             record,
             constant=f"{path}: {declaration.constant}",  # an example has no constant in Lean
@@ -218,9 +215,8 @@ class _FileReader:
 
     def named(self, declaration: Declaration) -> tuple[str, ...]:
         """Return the constants in a declaration's text."""
-        first = bisect_left(self.reference_starts, declaration.start)
-        last = bisect_left(self.reference_starts, declaration.end)
-        return tuple(dict.fromkeys(r.full_name for r in self.references[first:last]))
+        inside = between(self.reference_starts, declaration.start, declaration.end)
+        return tuple(dict.fromkeys(r.full_name for r in self.references[inside]))
 
     def _not_constants(self, start: int, end: int) -> Iterator[str]:
         """Yield the identifiers in a range of the text that are not constants, each once."""
@@ -232,9 +228,7 @@ class _FileReader:
                 seen.add(word.text)
                 yield word.text
 
-    def _tactic(
-        self, step: ElaboratedTactic, before: str, after: str, theorem: str
-    ) -> TracedTactic:
+    def _tactic(self, step: ElaboratedTactic, theorem: str) -> TracedTactic:
         annotations: list[Annotation] = []
         marked: list[str] = []
         position = step.start
@@ -259,8 +253,8 @@ class _FileReader:
         column = self.places.position(step.start)[1] - 1
         return TracedTactic(
             dedent(self.text[step.start : step.end], column),
-            before,
-            after,
+            step.before,
+            step.after,
             annotated=dedent("".join(marked), column),
             premises=tuple(annotations),
             start=self.places.position(step.start),
@@ -271,10 +265,8 @@ class _FileReader:
     def _used(self, step: ElaboratedTactic, theorem: str) -> Iterable[Reference]:
         """Yield the references inside a step that do not overlap, in order."""
         position = step.start
-        for index in range(bisect_left(self.reference_starts, step.start), len(self.references)):
-            reference = self.references[index]
-            if reference.start >= step.end:
-                break
+        inside = self.references[between(self.reference_starts, step.start, step.end)]
+        for reference in inside:
             if reference.start >= position and reference.full_name != theorem:
                 yield reference
                 position = reference.end
@@ -282,7 +274,7 @@ class _FileReader:
 
 def _counted(
     text: str, steps: Iterable[ElaboratedTactic], others: Counter[str]
-) -> list[tuple[ElaboratedTactic, str, str]]:
+) -> list[ElaboratedTactic]:
     """Keep the steps that count, each once, outer ones first.
 
     ``others`` counts the rest by reason.
@@ -296,14 +288,13 @@ def _counted(
         before_it = text[max(step.start - _COMBINATOR_GAP, 0) : step.start].rstrip()
         if step.start < step.end and not before_it.endswith(_COMBINATORS):
             found.setdefault(step.start, {}).setdefault(step.end, step)
-    counted: list[tuple[ElaboratedTactic, str, str]] = []
+    counted: list[ElaboratedTactic] = []
     for start in sorted(found):
         step = found[start][max(found[start])]
-        before, after = clean_state(step.before), clean_state(step.after)
-        if before not in {NO_GOALS, after}:
-            counted.append((step, before, after))
+        if step.before not in {NO_GOALS, step.after}:
+            counted.append(step)
         else:
-            others[NOTHING_LEFT if before == NO_GOALS else NO_CHANGE] += 1
+            others[NOTHING_LEFT if step.before == NO_GOALS else NO_CHANGE] += 1
     return counted
 
 

@@ -21,14 +21,12 @@ class Diagnostic:
     Attributes:
         text: Its text.
         start: Where it starts.
-        end: Where it ends; equal to ``start`` if unknown.
         severity: ``error``, ``warning`` or ``information``.
         kind: Lean's tag, for example ``hasSorry``; may be empty.
     """
 
     text: str
     start: int
-    end: int
     severity: str = "error"
     kind: str = ""
 

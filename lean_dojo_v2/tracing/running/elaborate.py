@@ -13,10 +13,10 @@ from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import RequestError
 from lean_dojo_v2.lean.text.positions import PositionMap
 from lean_dojo_v2.tracing.project.modules import module_path
-from lean_dojo_v2.tracing.project.options import Options
 from lean_dojo_v2.tracing.project.workspace import SourceFile
 from lean_dojo_v2.tracing.reading.answer import read_answer
 from lean_dojo_v2.tracing.reading.records import Elaboration
+from lean_dojo_v2.tracing.running.lake import Options
 
 
 def elaborate(

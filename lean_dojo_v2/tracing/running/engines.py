@@ -16,7 +16,7 @@ from graphlib import TopologicalSorter
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import psutil
 
@@ -32,11 +32,11 @@ from lean_dojo_v2.lean.engines.selection import EngineName, chosen_engine, selec
 from lean_dojo_v2.lean.errors import EngineUnavailableError, LeanError
 from lean_dojo_v2.lean.pool.local import EnginePool, PoolConfig, available_cores
 from lean_dojo_v2.tracing.project.content import state_of_data
-from lean_dojo_v2.tracing.project.lakefile import LakeProject, find_lakefile
+from lean_dojo_v2.tracing.project.lakefile import LakeProject, find_lakefile, lake_state
 from lean_dojo_v2.tracing.project.workspace import SourceFile, Workspace
 from lean_dojo_v2.tracing.reading.records import Elaboration
 from lean_dojo_v2.tracing.running.elaborate import compile_module, elaborate
-from lean_dojo_v2.tracing.running.lake import Lake
+from lean_dojo_v2.tracing.running.lake import LeanOptions, build, package_options
 from lean_dojo_v2.tracing.running.layout import lay_out
 
 _log = logging.getLogger(__name__)
@@ -57,29 +57,11 @@ class ImportedFileError(LeanError):
     """An import of a file could not be elaborated."""
 
 
-class Engine(Protocol):
-    """Something that elaborates files."""
-
-    identity: str
-    """Its kind and version, on which results depend."""
-
-    def state(self) -> str:
-        """Return everything else that results depend on besides the texts of the files.
-
-        Raises:
-            TraceError: The project's files cannot be read.
-        """
-
-    def run(self, files: Sequence[SourceFile]) -> Outcomes:
-        """Elaborate files; yield an error for one on which the engine fails.
-
-        Raises:
-            EngineUnavailableError: The engine cannot be started.
-        """
-
-
 class EmbeddedEngine:
     """Embedded engines: ``jobs`` of them, by default one per core as memory allows.
+
+    Attributes:
+        identity: The engine and its version, on which results depend.
 
     Raises:
         EngineUnavailableError: A file imports something that it cannot import.
@@ -102,13 +84,22 @@ class EmbeddedEngine:
         self.identity = f"embedded {install.PACKAGE}@{install.VERSION} Lean {install.LEAN_VERSION}"
 
     def state(self) -> str:
-        """Return a hash of files named by the sources; it uses no project options."""
+        """Return what results depend on besides the engine and the texts of the files.
+
+        It is a hash of the files named by the sources; the embedded engine uses no options.
+
+        Raises:
+            TraceError: The project's files cannot be read.
+        """
         return state_of_data(self._workspace.project)
 
     def run(self, files: Sequence[SourceFile]) -> Outcomes:
-        """Elaborate files; see :class:`Engine`.
+        """Elaborate files; yield an error for one on which the engine fails.
 
         Files that are only imported are compiled, not elaborated.
+
+        Raises:
+            EngineUnavailableError: The engine cannot be started.
         """
         room = psutil.virtual_memory().available // (ENGINE_MB << 20)
         size = self._jobs or max(1, min(available_cores(), room))
@@ -143,31 +134,42 @@ class NativeEngine:
     """
 
     def __init__(self, project: LakeProject, jobs: int | None, timeout: float) -> None:
-        self._lake = Lake(project)
+        if shutil.which("lake") is None:
+            raise EngineUnavailableError(
+                "Tracing with the project's own Lean needs `lake` on the PATH. Install it with "
+                f"elan ({INSTALL})."
+            )
         if find_repl() is not None:
             raise EngineUnavailableError(
                 f"{FOREIGN_VARIABLE} names an engine that cannot trace. Unset it, or use --engine "
                 "embedded."
             )
         self._lean = toolchain_of(project.root)
-        self._root = project.root
+        self._project = project
+        self._options: dict[str, LeanOptions] = {}
         self._jobs = jobs or available_cores()
         self._timeout = timeout
         self.identity = f"native {self._lean.said}"
 
     def state(self) -> str:
-        """Return a hash of Lake's files; see :class:`Engine`."""
-        return self._lake.state()
+        """Return a hash of Lake's files, the options and files named by the sources."""
+        data = state_of_data(self._project)
+        return f"{lake_state(self._project.root)} {self._options_of('')} {data}".rstrip()
+
+    def _options_of(self, package: str) -> LeanOptions:
+        if package not in self._options:
+            self._options[package] = package_options(self._project, package)
+        return self._options[package]
 
     def run(self, files: Sequence[SourceFile]) -> Outcomes:
-        """Build the project and elaborate files; see :class:`Engine`."""
+        """Build the project, then as :meth:`EmbeddedEngine.run`."""
         # First, so that an old Lean is reported before a long build.
-        compiled_for(self._lean, self._root)
-        self._lake.build()
+        compiled_for(self._lean, self._project.root)
+        build(self._project.root)
         config = PoolConfig(
             size=min(self._jobs, len(files)),
             engine="native",
-            project_path=self._root,
+            project_path=self._project.root,
             timeout=self._timeout,
             memory_limit_mb=None,
         )
@@ -176,8 +178,11 @@ class NativeEngine:
             config,
             known,
             dict.fromkeys(known, ()),
-            lambda file: partial(elaborate, options=self._lake.options_of(file)),
+            lambda file: partial(elaborate, options=self._options_of(file.package).of(file.module)),
         )
+
+
+Engine: TypeAlias = EmbeddedEngine | NativeEngine
 
 
 def _in_order(

@@ -1,104 +1,171 @@
-"""Lake in a project: builds, and the options of every file."""
+"""Lake in a project: builds, and the Lean options of every file.
+
+The options are ``leanOptions`` and ``moreLeanArgs``. ``weakLeanArgs`` are ignored, since by Lake's
+definition they change no result.
+"""
 
 from __future__ import annotations
 
 import logging
-import shutil
 import tomllib
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, TypeAlias
+
+import attrs
 
 from lean_dojo_v2.errors import TraceError
-from lean_dojo_v2.lean.engines.native import INSTALL, run_tool
+from lean_dojo_v2.lean.engines.native import run_tool
 from lean_dojo_v2.lean.errors import EngineUnavailableError
-from lean_dojo_v2.tracing.project.content import state_of_data
-from lean_dojo_v2.tracing.project.lakefile import LakeProject, find_lakefile, lake_state
-from lean_dojo_v2.tracing.project.options import LeanOptions, Options, read_options
-from lean_dojo_v2.tracing.project.workspace import SourceFile
+from lean_dojo_v2.tracing.project.lakefile import (
+    LakeProject,
+    find_lakefile,
+    read_lakefile,
+    read_target,
+)
 
 _log = logging.getLogger(__name__)
 
 _BUILD_TIMEOUT = 24 * 3600.0
 """Time limit of ``lake build``, in seconds."""
 
+Options: TypeAlias = Mapping[str, bool | int | str]
+"""Option values by name."""
 
-class Lake:
-    """The Lake of a project, which is only changed by ``lake build``.
+_OURS = frozenset({"Elab.async", "warningAsError"})
+"""Options set by tracing itself; with warnings as errors a ``sorry`` would not be a theorem."""
+_NO_LIMIT = (1 << 31) - 1
+"""The engine's value for ``maxHeartbeats = 0``, since it refuses a limit of 0."""
+
+
+def build(root: Path) -> None:
+    """Build a project, so that its files can import each other.
+
+    Files that fail to build are not an error here; tracing reports their errors.
+    """
+    if find_lakefile(root) is None:
+        return
+    try:
+        run_tool(["lake", "build"], root, timeout=_BUILD_TIMEOUT, advice="")
+    except EngineUnavailableError as error:
+        _log.warning("%s", error)
+
+
+def package_options(project: LakeProject, package: str) -> LeanOptions:
+    """Read Lake's Lean options of a package; ``""`` is the project itself.
 
     Raises:
-        EngineUnavailableError: There is none.
+        TraceError: If its lakefile cannot be read.
+    """
+    named = [d for d in project.dependencies if d.name == package]
+    folder = project.root / (project.place_of(named[0]) if named else ".")
+    try:
+        found = read_options(_configuration(project.root, folder))
+    except (ValueError, TypeError, AttributeError, KeyError) as error:
+        raise TraceError(f"{folder}: the options of its lakefile cannot be read: {error}") from None
+    if found.left_out:
+        _log.warning("%s: traced without %s", folder, " ".join(found.left_out))
+    return found
+
+
+def _configuration(root: Path, folder: Path) -> dict[str, Any]:
+    """Read the lakefile of a package; one in Lean is a program, so Lake must translate it."""
+    lakefile = find_lakefile(folder)
+    if lakefile is None or lakefile.suffix == ".toml":
+        return read_lakefile(folder)
+    with TemporaryDirectory(prefix="lean-dojo-") as made:
+        written = Path(made) / "lakefile.toml"
+        where = [] if folder == root else ["-d", str(folder)]
+        try:
+            run_tool(["lake", *where, "translate-config", "toml", str(written)], root, advice="")
+            return tomllib.loads(written.read_text(encoding="utf-8"))
+        except (EngineUnavailableError, OSError) as error:
+            _log.warning("%s: traced without its leanOptions: %s", lakefile, error)
+            return {}
+
+
+@attrs.frozen
+class LeanOptions:
+    """Options for every file of a package, and further options per library and executable.
+
+    Attributes:
+        package: The options of all files.
+        targets: Root modules and further options.
+        left_out: Other arguments of ``lean``.
     """
 
-    def __init__(self, project: LakeProject) -> None:
-        if shutil.which("lake") is None:
-            raise EngineUnavailableError(
-                "Tracing with the project's own Lean needs `lake` on the PATH. Install it with "
-                f"elan ({INSTALL})."
-            )
-        self._project = project
-        self._root = project.root
-        self._options: dict[str, LeanOptions] = {}
+    package: Options = attrs.field(factory=dict)
+    targets: tuple[tuple[tuple[str, ...], Options], ...] = ()
+    left_out: tuple[str, ...] = ()
 
-    def build(self) -> None:
-        """Build the project, so that its files can import each other.
+    def of(self, module: str) -> Options:
+        """Return the options of a module."""
+        for roots, options in self.targets:
+            if any(module == root or module.startswith(f"{root}.") for root in roots):
+                return {**self.package, **options}
+        return self.package
 
-        Files that fail to build are not an error here; tracing reports their errors.
-        """
-        if find_lakefile(self._root) is None:
-            return
-        try:
-            run_tool(["lake", "build"], self._root, timeout=_BUILD_TIMEOUT, advice="")
-        except EngineUnavailableError as error:
-            _log.warning("%s", error)
 
-    def state(self) -> str:
-        """Return everything else that an elaboration depends on besides Lean and the files.
+def read_options(configuration: Mapping[str, Any]) -> LeanOptions:
+    """Read the options of a package from its parsed ``lakefile.toml``.
 
-        Raises:
-            TraceError: If one of Lake's files cannot be read.
-        """
-        data = state_of_data(self._project)
-        return f"{lake_state(self._root)} {self._options_of('')} {data}".rstrip()
+    Raises:
+        TypeError: If a value has a wrong type; or ``AttributeError``, ``KeyError``.
+    """
+    left_out: list[str] = []
+    # If two libraries could have a module, Lake takes the last declared one; executables come
+    # after libraries.
+    libraries = reversed(configuration.get("lean_lib", ()))
+    executables = configuration.get("lean_exe", ())
+    return LeanOptions(
+        _options(configuration, left_out),
+        (
+            *((read_target(entry).roots, _options(entry, left_out)) for entry in libraries),
+            *((read_target(e, executable=True).roots, _options(e, left_out)) for e in executables),
+        ),
+        tuple(left_out),
+    )
 
-    def options_of(self, file: SourceFile) -> Options:
-        """Return Lake's Lean options for a file.
 
-        Raises:
-            TraceError: If the lakefile of its package cannot be read.
-        """
-        return self._options_of(file.package).of(file.module)
+def _options(entry: Mapping[str, Any], left_out: list[str]) -> Options:
+    found: dict[str, bool | int | str] = {}
+    given = [*_written(entry.get("leanOptions", {}))]
+    for argument in _joined(map(str, entry.get("moreLeanArgs", ()))):
+        name, equals, value = argument.removeprefix("-D").partition("=")
+        if argument.startswith("-D") and equals:
+            given.append((name.strip(), _value(value)))
+        else:
+            left_out.append(argument)
+    for written, value in given:
+        # A weak option may be unknown to Lean; the engine accepts any.
+        name = written.removeprefix("weak.")
+        if name not in _OURS:
+            found[name] = _NO_LIMIT if (name, value) == ("maxHeartbeats", 0) else value
+    return found
 
-    def _options_of(self, package: str) -> LeanOptions:
-        """Read the options of a package; ``""`` is the project itself."""
-        if package not in self._options:
-            named = [d for d in self._project.dependencies if d.name == package]
-            folder = self._root / (self._project.place_of(named[0]) if named else ".")
-            try:
-                found = read_options(self._configuration(folder))
-            except (ValueError, TypeError, AttributeError, KeyError) as error:
-                raise TraceError(
-                    f"{folder}: the options of its lakefile cannot be read: {error}"
-                ) from None
-            if found.left_out:
-                _log.warning("%s: traced without %s", folder, " ".join(found.left_out))
-            self._options[package] = found
-        return self._options[package]
 
-    def _configuration(self, folder: Path) -> dict[str, Any]:
-        """Read a lakefile; one in Lean is a program, so Lake must translate it."""
-        lakefile = find_lakefile(folder)
-        if lakefile is None:
-            return {}
-        if lakefile.suffix == ".toml":
-            return tomllib.loads(lakefile.read_text(encoding="utf-8"))
-        with TemporaryDirectory(prefix="lean-dojo-") as made:
-            written = Path(made) / "lakefile.toml"
-            where = [] if folder == self._root else ["-d", str(folder)]
-            try:
-                words = ["lake", *where, "translate-config", "toml", str(written)]
-                run_tool(words, self._root, advice="")
-                return tomllib.loads(written.read_text(encoding="utf-8"))
-            except (EngineUnavailableError, OSError) as error:
-                _log.warning("%s: traced without its leanOptions: %s", lakefile, error)
-                return {}
+def _written(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield names and values of a TOML table with nested tables, or of an array."""
+    if isinstance(value, list):
+        for item in value:
+            yield str(item["name"]), item["value"]
+        return
+    for name, inner in value.items():
+        if isinstance(inner, Mapping):
+            yield from _written(inner, f"{prefix}{name}.")
+        else:
+            yield prefix + name, inner
+
+
+def _joined(words: Iterable[str]) -> Iterator[str]:
+    """Yield arguments, joining ``-D`` with the next one."""
+    words = iter(words)
+    for word in words:
+        yield f"-D{next(words, '')}" if word == "-D" else word
+
+
+def _value(text: str) -> bool | int | str:
+    if text in {"true", "false"}:
+        return text == "true"
+    return int(text) if text.isdecimal() else text

@@ -43,15 +43,14 @@ from lean_dojo_plugins.training.data_fraction import is_in_share
 from lean_dojo_plugins.training.learner import CurriculumStep, Learner
 from lean_dojo_plugins.training.run_folder import RunState, check_same_run
 from lean_dojo_v2.agent.proofs import ProofLog, ProvedTheorem
-from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text, atomic_writer
+from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
 from lean_dojo_v2.benchmarks.attempts import AttemptFolder
 from lean_dojo_v2.benchmarks.runner import Bench, engines_for
 from lean_dojo_v2.data.errors import NotInDatabaseError
 from lean_dojo_v2.data.repository import Repository
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.database.export.read import read_theorems
-from lean_dojo_v2.database.export.source import export_line
-from lean_dojo_v2.database.export.write import ListWriter
+from lean_dojo_v2.database.export.write import write_theorems
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.prover.base import BaseProver
 from lean_dojo_v2.prover.search.result import SearchResult
@@ -318,17 +317,19 @@ class Rounds:
         }
         known: set[Pair] = set()
         human = learned = 0
-        with atomic_writer(output_path / "random" / "train.json") as stream:
-            writer = ListWriter(stream)
+
+        def lessons() -> Iterator[Theorem]:
+            nonlocal human, learned
             for theorem in self._human():
                 pairs = list(pairs_of(theorem, whole=whole))
                 human += len(pairs)
-                writer.write(export_line(theorem))
                 known.update(mine.intersection(pairs))
+                yield theorem
             for theorem in chosen(found, self.trainer.proofs_per_theorem, known, whole=whole):
                 learned += len(theorem.traced_tactics)
-                writer.write(export_line(theorem))
-            writer.finish()
+                yield theorem
+
+        write_theorems(output_path / "random" / "train.json", lessons())
         if (metadata := self.data_path / METADATA).is_file():
             atomic_write_bytes(output_path / METADATA, metadata.read_bytes())
         units = "found proofs" if whole else "steps of found proofs"

@@ -11,11 +11,10 @@ import orjson
 from lean_dojo_core import Database, Repository
 from lean_dojo_core.records import Theorem
 from lean_dojo_plugins.training.data import split_file
-from lean_dojo_v2.atomic import atomic_write_bytes, atomic_writer
+from lean_dojo_v2.atomic import atomic_write_bytes
 from lean_dojo_v2.database.export.read import read_theorems
-from lean_dojo_v2.database.export.source import export_line
-from lean_dojo_v2.database.export.splits import same_address, unit_hash
-from lean_dojo_v2.database.export.write import ListWriter
+from lean_dojo_v2.database.export.splits import name_across_commits, unit_hash
+from lean_dojo_v2.database.export.write import write_theorems
 from lean_dojo_v2.runs.files import METADATA
 
 
@@ -24,8 +23,7 @@ def is_in_share(theorem: Theorem, share: float) -> bool:
 
     The choice depends on the theorem's names alone, so a larger share includes a smaller one.
     """
-    names = f"{same_address(theorem.url)}\n{theorem.file_path}\n{theorem.full_name}"
-    return unit_hash(f"human\n{names}") < share
+    return unit_hash(f"human\n{name_across_commits(theorem)}") < share
 
 
 @attrs.frozen
@@ -46,12 +44,10 @@ class HumanShare:
         """Export everything, then drop the other theorems from the training split."""
         self.database.export_merged_data(repositories, output_path)
         file = split_file(output_path)
-        with atomic_writer(file) as stream:
-            writer = ListWriter(stream)
-            for theorem in read_theorems(file):
-                if is_in_share(theorem, self.share) is not self.hidden:
-                    writer.write(export_line(theorem))
-            writer.finish()
+        write_theorems(
+            file,
+            (t for t in read_theorems(file) if is_in_share(t, self.share) is not self.hidden),
+        )
         metadata = output_path / METADATA
         counts = orjson.loads(metadata.read_bytes())
         counts |= {"human_share": self.share, "hidden": self.hidden}

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
 
 import pytest
 
 from lean_dojo_core.records import Annotation, Theorem, TracedTactic
 from lean_dojo_v2.data.codec import (
-    exported_theorem,
     position_from_json,
-    premise_file_from_dict,
-    premise_file_to_dict,
     theorem_from_dict,
     theorem_to_dict,
 )
@@ -81,8 +77,7 @@ def test_a_premise_without_its_end_ends_where_it_starts() -> None:
     assert read.premises[0].def_end_pos == (5, 6)
 
 
-@pytest.mark.parametrize("form", [str, list])
-def test_a_theorem_comes_back_from_json_as_it_was(form: type) -> None:
+def test_a_theorem_comes_back_from_json_as_it_was() -> None:
     premise = Annotation("Nat.add_comm", "Init/Core.lean", (5, 6), (5, 9))
     theorem = Theorem(
         "A.«b c»",
@@ -99,61 +94,6 @@ def test_a_theorem_comes_back_from_json_as_it_was(form: type) -> None:
             TracedTactic("x", "no goals", "no goals", start=(4, 3), end=(4, 9)),
             TracedTactic("y\u2028\x7f", "⊢", "no goals", start=(5, 3)),
         ),
-        math.exp(3),
     )
-    written = json.loads(json.dumps(theorem_to_dict(theorem, position=form)))
+    written = json.loads(json.dumps(theorem_to_dict(theorem)))
     assert theorem_from_dict(written) == theorem
-
-
-def test_exported_theorems_have_the_documented_keys_and_no_tactics_without_goals() -> None:
-    tactics = (
-        TracedTactic("a", "⊢ 1", "no goals", start=(1, 1)),
-        TracedTactic("b", "no goals", ""),
-    )
-    written = exported_theorem(Theorem("n", "f", (1, 1), (2, 2), "u", "c", None, tactics))
-    assert list(written) == [
-        *("url", "commit", "file_path", "full_name", "theorem_statement", "start", "end"),
-        "traced_tactics",
-    ]
-    (only,) = written["traced_tactics"]
-    assert list(only) == ["tactic", "annotated_tactic", "state_before", "state_after"]
-
-
-def test_corpus_files_in_both_forms() -> None:
-    premise = {
-        "full_name": "a",
-        "code": "def a := 1",
-        "start": "(1, 1)",
-        "end": [1, 9],
-        "kind": "def",
-    }
-    file = premise_file_from_dict({"path": "A.lean", "imports": ["B.lean"], "premises": [premise]})
-    for form in (str, list):
-        assert premise_file_from_dict(premise_file_to_dict(file, position=form)) == file
-    assert premise_file_from_dict({"path": "A.lean"}).imports == ()
-
-
-@pytest.mark.parametrize(
-    ("change", "place", "message"),
-    [
-        ({"start": "soon"}, "start", "not a position"),
-        ({"full_name": 3}, "full_name", "not a string"),
-        ({"traced_tactics": {}}, "traced_tactics", "not a list"),
-        ({"traced_tactics": [TACTIC, 5]}, "traced_tactics[1]", "not an object"),
-        ({"traced_tactics": [{"tactic": "x"}]}, "traced_tactics[0]", "'state_before' is missing"),
-        (
-            {
-                "traced_tactics": [
-                    {**TACTIC, "annotated_tactic": ["x", [{**PREMISE, "def_pos": 1}]]}
-                ]
-            },
-            "traced_tactics[0].annotated_tactic[1][0].def_pos",
-            "not a position",
-        ),
-        ({"difficulty_rating": "hard"}, "difficulty_rating", "not a number"),
-    ],
-)
-def test_what_is_wrong_is_named_with_its_key_path(change: dict, place: str, message: str) -> None:
-    with pytest.raises(MalformedError, match=message) as caught:
-        theorem_from_dict({**NAMES, **PLACE, **change})
-    assert caught.value.place == place

@@ -294,29 +294,19 @@ def test_a_reader_sees_each_theorem_whatever_another_handle_does(
 
 
 def test_a_change_inside_a_snapshot_is_refused_and_loses_nothing(
-    filled: DynamicDatabase, repository: Callable[..., Repository]
+    tmp_path: Path, repository: Callable[..., Repository]
 ) -> None:
+    filled = DynamicDatabase(tmp_path / "db.sqlite")
+    filled.add_repository(repository(0))
     first, second, _ = repository(0).sorry_theorems_unproved
     other = reopened(filled)
     with filled.storage.snapshot():
-        assert len(filled.repositories) == 3
+        assert len(filled.repositories) == 1
         other.record_proof(first, ["simp"])
         with pytest.raises(DatabaseError):
             filled.record_proof(second, ["simp"])
     filled.record_proof(second, ["simp"])
     assert reopened(filled).repositories[0].num_sorry_theorems_proved == 2
-
-
-def test_a_json_database_closed_inside_a_snapshot_loses_nothing(
-    repository: Callable[..., Repository], tmp_path: Path
-) -> None:
-    database = DynamicDatabase(tmp_path / "db.json")
-    database.add_repository(repository(1))
-    with database.storage.snapshot():
-        database.close()
-        assert len(database.repositories) == 1
-    database.add_repository(repository(5))
-    assert len(reopened(database).repositories) == 2
 
 
 def test_a_repository_is_stored_under_another_commit(
@@ -351,16 +341,6 @@ def test_a_repository_is_stored_under_another_commit(
     assert filled.get_repository(*gone.key) is None
 
 
-def test_a_memory_database_writes_changed_lists(
-    repository: Callable[..., Repository], tmp_path: Path
-) -> None:
-    database = DynamicDatabase.from_dict({"repositories": [repository(1).to_dict()]})
-    repo = database.repositories[0]
-    repo.change_sorry_to_proven(repo.sorry_theorems_unproved[0])
-    database.to_json(tmp_path / "db.json")
-    assert DynamicDatabase(tmp_path / "db.json").repositories[0].num_sorry_theorems_proved == 1
-
-
 def test_two_databases_are_copied_into_each_other(
     repository: Callable[..., Repository], tmp_path: Path
 ) -> None:
@@ -388,8 +368,6 @@ def test_dict_and_back(filled: DynamicDatabase) -> None:
     data = filled.to_dict()
     copy = DynamicDatabase.from_dict(data)
     assert copy.to_dict() == data == filled.to_dict()
-    with pytest.raises(UsageError, match="memory"):
-        copy.to_json()
 
 
 def test_json_and_back(filled: DynamicDatabase, tmp_path: Path) -> None:
@@ -400,35 +378,6 @@ def test_json_and_back(filled: DynamicDatabase, tmp_path: Path) -> None:
         DynamicDatabase.from_json(tmp_path / "missing.json")
     with pytest.raises(UsageError, match="update_json"):
         filled.to_json(tmp_path / "copy.sqlite")
-
-
-def test_to_json_without_a_path_stores_changed_objects(
-    database: DynamicDatabase, repository: Callable[..., Repository], tmp_path: Path
-) -> None:
-    original = repository(1)
-    database.add_repository(original)
-    repo = database.get_repository(*original.key)
-    assert repo is not None
-    repo.change_sorry_to_proven(repo.sorry_theorems_unproved[0], tmp_path / "log")
-    database.to_json()
-    assert reopened(database).repositories[0].num_sorry_theorems_proved == 1
-
-
-def test_to_json_keeps_what_another_process_did_meanwhile(
-    filled: DynamicDatabase, repository: Callable[..., Repository], tmp_path: Path
-) -> None:
-    repos = filled.repositories[:2]
-    for repo in repos:
-        repo.change_sorry_to_proven(repo.sorry_theorems_unproved[0], tmp_path / "log")
-    other = reopened(filled)
-    other.record_proof(repository(0).sorry_theorems_unproved[1], ["simp"])
-    other.delete_repository(*repository(1).key)
-    other.add_repository(repository(5))
-    filled.to_json()
-    stored = reopened(filled).repositories
-    assert [repo.name[-1] for repo in stored] == ["0", "2", "5"]
-    assert stored[0].num_sorry_theorems_proved == 2
-    assert stored[0].total_theorems == 12
 
 
 def test_threads_share_a_database(

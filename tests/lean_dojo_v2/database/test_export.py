@@ -53,10 +53,6 @@ def out(database: DynamicDatabase, repositories: list[Repository], tmp_path: Pat
     return tmp_path / "out" / "merged"
 
 
-def test_all_files_and_nothing_else(out: Path) -> None:
-    assert sorted(contents(out)) == FILES
-
-
 def test_every_theorem_once_with_the_documented_keys(
     out: Path, repositories: list[Repository]
 ) -> None:

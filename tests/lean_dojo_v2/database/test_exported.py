@@ -13,7 +13,8 @@ from lean_dojo_core.errors import DataError
 from lean_dojo_core.records import Theorem
 from lean_dojo_v2.data.codec import exported_theorem
 from lean_dojo_v2.database import DynamicDatabase, Repository
-from lean_dojo_v2.database.export.read import read_corpus, read_theorems, split_of
+from lean_dojo_v2.database.export.read import read_corpus, read_theorems
+from lean_dojo_v2.database.export.splits import split_of
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from lean_dojo_v2.database import DynamicDatabase, Repository
-from lean_dojo_v2.database.sqlite.connection import FileConnection
+from lean_dojo_v2.database.sqlite.file import FileConnection
 
 PROVER = """
 import sys

@@ -22,9 +22,9 @@ from lean_dojo_v2.errors import TraceError
 from lean_dojo_v2.lean.engines.native import run_tool
 from lean_dojo_v2.lean.errors import EngineUnavailableError
 from lean_dojo_v2.tracing import FileDone, LeanGitRepo, trace_repository
-from lean_dojo_v2.tracing.project.options import LeanOptions, read_options
 from lean_dojo_v2.tracing.project.workspace import read_workspace
 from lean_dojo_v2.tracing.running.engines import choose_engine
+from lean_dojo_v2.tracing.running.lake import LeanOptions, read_options
 from tests.lean_dojo_v2.tracing.conftest import OwnLean, write_program
 
 Project = Callable[..., Path]
@@ -48,7 +48,7 @@ def asked(folder: Path) -> list[str]:
     """Trace a project; give the files that Lean was asked for."""
     reports: list[FileDone] = []
     traced(folder, progress=reports.append)
-    return sorted(report.path for report in reports if not report.cached)
+    return sorted(report.file.path for report in reports if not report.cached)
 
 
 # --- what there has to be ----------------------------------------------------------------------

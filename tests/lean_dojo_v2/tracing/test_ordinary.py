@@ -17,7 +17,6 @@ from lean_dojo_v2.lean.text.source import SourceTheorem, read_source
 from lean_dojo_v2.lean.verify.opening import open_exact
 from lean_dojo_v2.lean.verify.proofs import check_declaration
 from lean_dojo_v2.tracing import LeanGitRepo, trace_repository
-from lean_dojo_v2.tracing.reading.states import clean_state
 from lean_dojo_v2.tracing.tracer import ERRORS_KEY
 
 PROJECT = Path(__file__).parents[2] / "data" / "ordinary_project"
@@ -49,13 +48,13 @@ def replayed(
         line = one_line(tactic.tactic)
         try:
             state = open_exact(server, source, tactic.start)
-            before = clean_state(str(state))
+            before = str(state)
             if any(
                 word.text.rpartition(".")[2] in unciteable for word in code_tokens(tactic.tactic)
             ):
                 assert before == tactic.state_before
                 continue
-            after = clean_state(str(server.goal_tactic(state, tactic.tactic)))
+            after = str(server.goal_tactic(state, tactic.tactic))
             if line not in {None, tactic.tactic}:
                 server.goal_tactic(state, line)
         except LeanError as error:

@@ -11,9 +11,8 @@ import pytest
 
 from lean_dojo_v2.errors import TraceError
 from lean_dojo_v2.lean.text.header import parse_header
-from lean_dojo_v2.tracing.project.lakefile import Dependency, Library, read_project
+from lean_dojo_v2.tracing.project.lakefile import Dependency, Library, project_of_file, read_project
 from lean_dojo_v2.tracing.project.modules import ImportGraph
-from lean_dojo_v2.tracing.project.single import project_of_file
 from lean_dojo_v2.tracing.project.workspace import read_workspace
 
 Project = Callable[..., Path]
@@ -65,24 +64,6 @@ def test_a_long_chain_needs_no_recursion() -> None:
     names = [f"M{i}" for i in range(5000)]
     chain = {name: (after,) for name, after in itertools.pairwise(names)}
     assert ImportGraph({**chain, names[-1]: ()}).order()[0] == names[-1]
-
-
-def test_an_import_cycle_is_shown(project: Project) -> None:
-    folder = project(
-        {
-            "Lib.lean": "import Lib.A",
-            "Lib/A.lean": "import Lib.B",
-            "Lib/B.lean": "import Lib.C",
-            "Lib/C.lean": "import Lib.A",
-        }
-    )
-    workspace = read_workspace(read_project(folder))
-    assert [file.path for file in workspace.own] == ["Lib.lean"]
-    assert workspace.unusable == {
-        "Lib/A.lean": "import cycle: Lib.A → Lib.B → Lib.C → Lib.A",
-        "Lib/B.lean": "import cycle: Lib.B → Lib.C → Lib.A → Lib.B",
-        "Lib/C.lean": "import cycle: Lib.C → Lib.A → Lib.B → Lib.C",
-    }
 
 
 LAKEFILE_LEAN = """
@@ -322,12 +303,3 @@ def test_paths_of_modules(project: Project) -> None:
         ".lake/packages/lean4/src/lean/lake/Lake/Util.lean",
         None,
     ]
-
-
-def test_a_file_that_is_not_text_is_put_aside(project: Project) -> None:
-    folder = project({"Lib.lean": "import Lib.Old", "Lib/Old.lean": ""})
-    (folder / "Lib/Old.lean").write_bytes("-- Größe".encode("latin-1"))
-    workspace = read_workspace(read_project(folder))
-    assert [file.path for file in workspace.own] == ["Lib.lean"]
-    assert list(workspace.unusable) == ["Lib/Old.lean"]
-    assert workspace.foreign() is None

@@ -130,7 +130,7 @@ def without_comments(text: str) -> str:
 
 def test_the_code_of_a_premise_is_its_text_without_comments(edge: Repository) -> None:
     commented, unnamed = set(), set()
-    for file in edge.iter_premise_files():
+    for file in edge.premise_files:
         lines = lines_of(file.path)
         for premise in file.premises:
             text = cut(lines, premise.start, premise.end)
@@ -149,7 +149,7 @@ def test_the_code_of_a_premise_is_its_text_without_comments(edge: Repository) ->
 def test_annotations_mark_their_premises(edge: Repository) -> None:
     spans = {
         (file.path, premise.full_name): (premise.start, premise.end)
-        for file in edge.iter_premise_files()
+        for file in edge.premise_files
         for premise in file.premises
     }
     located = 0
@@ -258,7 +258,7 @@ def test_premises_of_every_kind(edge: Repository) -> None:
 
 
 def test_imports(edge: Repository) -> None:
-    files = [file.path for file in edge.iter_premise_files()]
+    files = [file.path for file in edge.premise_files]
     assert files.index(f"{SOURCES}/Basic.lean") < files.index(f"{SOURCES}/Tactics.lean")
     assert files[-1] == "src/Edge.lean"
     too = edge.get_premise_file(f"{SOURCES}/PrivateToo.lean")

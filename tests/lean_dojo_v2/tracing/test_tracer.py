@@ -158,7 +158,7 @@ def test_a_file_that_the_engine_breaks_down_on(project: Project) -> None:
     for _ in range(2):
         reports: list[FileDone] = []
         trace_files(workspace.own, workspace, Breaking(), reports.append)
-        said = {report.path: report.errors for report in reports}
+        said = {report.file.path: report.file.errors for report in reports}
         assert [str(error) for error in said["Lib/A.lean"]] == ["it took longer than 5 s"]
         assert not reports[-1].cached
 
