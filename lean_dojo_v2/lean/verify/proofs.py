@@ -17,6 +17,7 @@ from lean_dojo_v2.lean.client.records import Goal, GoalState
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import (
     EngineDiedError,
+    EngineLostError,
     LeanError,
     StaleStateError,
     TacticParseError,
@@ -65,6 +66,7 @@ def check_proof(
 
     Raises:
         EngineLostError: If the engine died or the time was up; the proof does not hold.
+        LeanError: If the statement does not elaborate.
     """
     proof = proof.replace("\r\n", "\n")  # as Lean reads it
     problem = judge_text(
@@ -132,13 +134,20 @@ def _parse_block(
 def check_declaration(
     server: Server, source: SourceTheorem, declaration: str, *, timeout: float = PROOF_TIMEOUT
 ) -> ProofOutcome:
-    """Verify a whole declaration in a theorem's place; its proof has been screened."""
+    """Verify a whole declaration in a theorem's place; its proof has been screened.
+
+    Raises:
+        LeanError: If the theorem's own statement does not elaborate.
+    """
     server.begin(owner_of(server, source))
     answer = elaborated(server, _fields(source, declaration + source.rest_of_block), timeout)
     told = answer["declarations"][source.full_name]
     messages = LeanMessage.parse_all(answer["messages"])
     first_line = source.before.count("\n") + 1
-    if problem := judge_messages([m for m in messages if m.pos.line >= first_line]):
+    messages = [message for message in messages if message.pos.line >= first_line]
+    if problem := judge_messages(messages):
+        if any(_in_statement(source, message) for message in messages):
+            _require_statement(server, source, problem.detail)
         return problem
     if not told["exists"]:
         return ProofOutcome(False, f"{source.full_name} was not defined")
@@ -159,6 +168,24 @@ def check_declaration(
 
     original = _kept_statement(server, source, str(answer["sources"]), ask)
     return outcome if found["statement"] == original else _restated(source, outcome.axioms)
+
+
+def _in_statement(source: SourceTheorem, message: LeanMessage) -> bool:
+    """Whether an error stands before the proof."""
+    lines = f"{source.before}{source.head}".split("\n")
+    place = message.pos.line, message.pos.column
+    return message.severity is Severity.ERROR and place < (len(lines), len(lines[-1]))
+
+
+def _require_statement(server: Server, source: SourceTheorem, trouble: str) -> None:
+    """Raise what Lean says of a statement that does not elaborate, whatever its proof."""
+    try:
+        open_theorem(server, source)
+    except EngineLostError:
+        raise
+    except LeanError as error:
+        name = source.full_name
+        raise LeanError(f"the statement of {name} does not elaborate: {trouble}") from error
 
 
 def check_goal_proof(

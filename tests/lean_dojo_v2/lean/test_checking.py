@@ -109,6 +109,14 @@ def test_a_hypothesis_hides_the_theorem_of_its_name(engine, theorem_in, proof):
     assert (outcome.valid, outcome.detail) == (True, "")
 
 
+@pytest.mark.parametrize("statement", ["Unknown.x = 1", "(1 : Nat) + = 2", "(1 : Nat) = true"])
+def test_no_proof_is_blamed_for_a_statement_that_does_not_elaborate(engine, theorem_in, statement):
+    text = f"namespace Zoo\ntheorem wrong : {statement} := sorry\n\nend Zoo\n"
+    source = theorem_in(text, "Zoo.wrong")
+    with pytest.raises(LeanError, match=r"of Zoo\.wrong does not elaborate: 2:.*error: "):
+        check_proof(engine, source, "rfl")
+
+
 def test_a_goal_may_end_in_a_comment(engine):
     assert check_goal_proof(engine, "∀ n : Nat, n = n -- easy", "intro n; rfl").valid
 
