@@ -1,27 +1,10 @@
-"""Manifest of the side without learning: provers, benchmarks, the program's own commands."""
+"""Manifest of the built-in benchmarks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lean_dojo_core import BenchmarkSpec, CommandSpec, ProverSpec, hookimpl
-from lean_dojo_v2.cli import COMMANDS
-
-
-@hookimpl
-def lean_dojo_provers() -> Iterator[ProverSpec]:
-    """Offer a model behind an endpoint, and automation."""
-    yield ProverSpec(
-        name="external",
-        target="lean_dojo_v2.prover.external:ExternalProver",
-        summary="A model behind an OpenAI-compatible endpoint.",
-        model_setting="model_name",
-    )
-    yield ProverSpec(
-        name="automation",
-        target="lean_dojo_v2.prover.automation:AutomationProver",
-        summary="Lean's own automation, without a model: the baseline.",
-    )
+from lean_dojo_core import BenchmarkSpec, hookimpl
 
 
 @hookimpl
@@ -52,10 +35,3 @@ def lean_dojo_benchmarks() -> Iterator[BenchmarkSpec]:
         target="lean_dojo_v2.benchmarks.jsonl:JsonlBenchmark",
         summary="A file with a theorem a line, in the form of miniF2F and other public sets.",
     )
-
-
-@hookimpl
-def lean_dojo_commands() -> Iterator[CommandSpec]:
-    """Offer every command that ``lean-dojo --help`` lists."""
-    for name, command in COMMANDS.items():
-        yield CommandSpec(name=name, target=command.target, summary=command.summary)

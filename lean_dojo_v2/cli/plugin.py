@@ -1,0 +1,15 @@
+"""Manifest of the program's own commands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lean_dojo_core import CommandSpec, hookimpl
+from lean_dojo_v2.cli import COMMANDS
+
+
+@hookimpl
+def lean_dojo_commands() -> Iterator[CommandSpec]:
+    """Offer every command that ``lean-dojo --help`` lists."""
+    for name, command in COMMANDS.items():
+        yield CommandSpec(name=name, target=command.target, summary=command.summary)

@@ -1,0 +1,17 @@
+"""Manifest of the demo."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lean_dojo_core import CommandSpec, hookimpl
+
+
+@hookimpl
+def lean_dojo_commands() -> Iterator[CommandSpec]:
+    """Offer ``demo``."""
+    yield CommandSpec(
+        name="demo",
+        target="lean_dojo_plugins.demo.command:demo",
+        summary="Prove, trace, train and prove more, on the shipped sample.",
+    )

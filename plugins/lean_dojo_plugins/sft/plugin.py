@@ -1,0 +1,31 @@
+"""Manifest of supervised fine-tuning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lean_dojo_core import DatasetFormatterSpec, TrainerSpec, hookimpl
+
+
+@hookimpl
+def lean_dojo_trainers() -> Iterator[TrainerSpec]:
+    """Offer ``sft``."""
+    yield TrainerSpec(
+        name="sft",
+        target="lean_dojo_plugins.sft.trainer:SFTTrainer",
+        summary="Supervised fine-tuning of a causal LM on traced tactics (TRL).",
+        required_columns=("prompt", "completion"),
+        default_formatter="tactic-chat",
+        prover="hf",
+    )
+
+
+@hookimpl
+def lean_dojo_dataset_formatters() -> Iterator[DatasetFormatterSpec]:
+    """Offer ``tactic-chat``."""
+    yield DatasetFormatterSpec(
+        name="tactic-chat",
+        target="lean_dojo_plugins.causal_lm.text.formatters:TacticChat",
+        summary="Chat rows: instruction and goal in, the next tactic out.",
+        columns=("prompt", "completion"),
+    )
