@@ -110,7 +110,7 @@ DEFAULTS = {"printExprPretty": True, "automaticMode": True, "timeout": 0}
 
 def _ask(process: EngineProcess, command: str, fields: dict[str, Any]) -> dict[str, Any]:
     line = command.encode() + b" " + orjson.dumps(fields)
-    answer: dict[str, Any] = orjson.loads(process.request(line, SECONDS, command))
+    answer: dict[str, Any] = orjson.loads(process.request(line, SECONDS))
     return answer
 
 

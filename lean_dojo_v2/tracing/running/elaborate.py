@@ -10,7 +10,6 @@ import orjson
 
 from lean_dojo_v2.atomic import atomic_write_bytes
 from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.errors import RequestError
 from lean_dojo_v2.lean.text.positions import PositionMap
 from lean_dojo_v2.tracing.project.modules import module_path
 from lean_dojo_v2.tracing.project.workspace import SourceFile
@@ -72,10 +71,7 @@ def _ask(
         "module": file.module,
         "compiled": True,
     }
-    try:
-        return server.ask(command, {**request, **wanted}, timeout)
-    except RequestError as error:  # without the engine's command, which users do not know
-        raise RequestError(str(error).removeprefix(f"{command}: "), error.code) from None
+    return server.ask(command, {**request, **wanted}, timeout)
 
 
 def _keep(answer: Mapping[str, Any], file: SourceFile, folder: Path) -> None:
