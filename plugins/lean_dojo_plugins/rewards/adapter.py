@@ -284,14 +284,11 @@ def is_async(function: Callable[..., Any]) -> bool:
 
 def required_parameters(function: Callable[..., Any]) -> list[str]:
     """Name the parameters that a call must give."""
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):  # written in C
-        return []
+    signature = _signature(function)
     kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     return [
         one.name
-        for one in parameters
+        for one in (signature.parameters.values() if signature else ())
         if one.default is inspect.Parameter.empty and one.kind in kinds
     ]
 
@@ -304,12 +301,8 @@ def why_not_called(function: Callable[..., Any]) -> str:
     >>> why_not_called(lambda problem, **kwargs: 1), why_not_called(lambda completions: 1)
     ('', '')
     """
-    try:
-        signature = inspect.signature(function)
-    except (TypeError, ValueError):  # written in C
-        return ""
-    kinds = {one.kind for one in signature.parameters.values()}
-    if "completions" in signature.parameters or inspect.Parameter.VAR_KEYWORD in kinds:
+    signature = _signature(function)
+    if signature is None or "completions" in signature.parameters or _is_variadic(signature):
         return ""
     return (
         f"its signature is {signature}, but its first parameter must be called 'completions', "
@@ -324,13 +317,22 @@ def makes_a_reward(function: Callable[..., Any]) -> bool:
     >>> makes_a_reward(lambda scale=1: None), makes_a_reward(lambda completions, **kwargs: [])
     (True, False)
     """
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
+    signature = _signature(function)
+    if signature is None or _is_variadic(signature):
         return False
-    names = {one.name for one in parameters}
-    variadic = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters)
-    return not variadic and not names & GIVEN
+    return not signature.parameters.keys() & GIVEN
+
+
+def _signature(function: Callable[..., Any]) -> inspect.Signature | None:
+    try:
+        return inspect.signature(function)
+    except (TypeError, ValueError):  # written in C
+        return None
+
+
+def _is_variadic(signature: inspect.Signature) -> bool:
+    kinds = {one.kind for one in signature.parameters.values()}
+    return inspect.Parameter.VAR_KEYWORD in kinds
 
 
 def adapt(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -55,12 +54,9 @@ class BestTactics:
         self._due = state.global_step + max(1, state.logging_steps)
         weights = args.reward_weights or [1.0] * len(reward_names)
         # Those of all processes; the main process's come first.
-        scores = rewards[: len(completions)].tolist()
-        sums = [
-            sum(w * score for w, score in zip(weights, row, strict=True) if not math.isnan(score))
-            for row in scores
-        ]
-        best = max(range(len(sums)), key=sums.__getitem__)
+        scores = rewards[: len(completions)]
+        sums = (scores.nan_to_num() * scores.new_tensor(weights)).sum(1)
+        best = int(sums.argmax())
         parts = ", ".join(
             f"{name} {score:.3g}" for name, score in zip(reward_names, scores[best], strict=True)
         )

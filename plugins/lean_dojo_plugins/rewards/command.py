@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -156,23 +155,14 @@ def _read(file: Path) -> list[dict[str, Any]]:
     for number, line in enumerate(read_named(file).split(b"\n"), 1):
         if not line.strip():
             continue
+        place = f"line {number}"
         try:
             row = parse_json(line)
         except ValueError as error:  # no JSON, or no UTF-8
-            raise UnreadableFileError(
-                f"is not JSON: {error}", path=file, place=f"line {number}"
-            ) from error
-        if not isinstance(row, dict) or "completion" not in row:
-            raise UnreadableFileError(
-                "is not an object with 'completion'", path=file, place=f"line {number}"
-            )
-        if not isinstance(row["completion"], (str, list)):
-            raise UnreadableFileError(
-                "'completion' must be a text (or a list of messages), not "
-                f"{json.dumps(row['completion'])[:60]}",
-                path=file,
-                place=f"line {number}",
-            )
+            raise UnreadableFileError(f"is not JSON: {error}", path=file, place=place) from error
+        if not isinstance(row, dict) or not isinstance(row.get("completion"), (str, list)):
+            what = "is not an object with 'completion', a text or a list of messages"
+            raise UnreadableFileError(what, path=file, place=place)
         rows.append(row)
     if not rows:
         raise UnreadableFileError("holds no completions", path=file)

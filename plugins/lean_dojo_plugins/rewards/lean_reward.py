@@ -2,32 +2,43 @@
 
 from __future__ import annotations
 
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import CancelledError
 from pathlib import Path
-from typing import Any, ClassVar, ParamSpec, TypeVar
+from typing import Any, ClassVar, TypeAlias
 
 import attrs
 
-from lean_dojo_plugins.rewards.adapter import Scores
-from lean_dojo_plugins.rewards.judging import CachedJudge, Question
-from lean_dojo_plugins.rewards.shares import shares
-from lean_dojo_plugins.rewards.tally import UnparsedTally
+from lean_dojo_core.errors import UsageError
+from lean_dojo_plugins.rewards.adapter import Scores, completion_texts
+from lean_dojo_plugins.rewards.replay import StateSpec
+from lean_dojo_plugins.rewards.shares import MEANS, counted, shares
+from lean_dojo_plugins.rewards.whole_proofs import TheoremSpec
 from lean_dojo_v2 import fields
 from lean_dojo_v2.fields import about, setting
 from lean_dojo_v2.lean.client.environments import EnvironmentCounter, EnvironmentCounts
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.engines.selection import EngineName
+from lean_dojo_v2.lean.errors import EngineKilledError, EngineLostError
 from lean_dojo_v2.lean.pool.shared import shared_engines
-from lean_dojo_v2.lean.verify.outcomes import TacticOutcome
+from lean_dojo_v2.lean.verify.kept import Kept
+from lean_dojo_v2.lean.verify.outcomes import TacticOutcome, Verdict
 
-Given = ParamSpec("Given")
-T = TypeVar("T")
+_log = logging.getLogger(__name__)
+
+Spec: TypeAlias = StateSpec | TheoremSpec
+"""The place at which a completion is judged."""
+Question: TypeAlias = tuple[Spec, str]
+"""A place, and the completion to judge there."""
 
 ENVIRONMENT_HITS = "lean/environment_hits"
 """Metric: share of the headers whose environment an engine of this process had loaded."""
 CALLS, SECONDS = "lean/calls", "lean/seconds"
 """Metrics: the reward's requests to engines and their working seconds, per completion."""
+SHOWN = 200
+"""Characters shown of an example."""
 
 
 @attrs.define(eq=False, slots=False)
@@ -36,15 +47,19 @@ class LeanReward(ABC):
 
     Engines start when first needed, in each process, and are shared by all rewards with the same
     configuration; one that dies is replaced. Those of the last ``kept_projects`` repositories stay
-    open.
+    open. It is safe to use from several threads.
     """
 
     name: ClassVar[str]
     """Its name in messages."""
     wanted: ClassVar[str]
     """What a completion should be, for messages."""
+    needs: ClassVar[tuple[str, ...]]
+    """The columns that every row must have."""
+    formatter: ClassVar[str]
+    """A dataset formatter that gives them."""
     judge: ClassVar[staticmethod[[Server, Any, tuple[str, ...], float], list[TacticOutcome]]]
-    """Judges completions on an engine."""
+    """Judges several completions at one place on an engine, with a limit in seconds for each."""
 
     timeout: float = setting(60.0, "Seconds that Lean may take for one proof.", fields.positive)
     engines: int | None = setting(
@@ -68,19 +83,10 @@ class LeanReward(ABC):
         self._engines = shared_engines(
             engine=self.engine, imports=imports, size=self.engines, kept=self.kept_projects
         )
-        self._judge = CachedJudge(self._engines, self.cache_size, self._counted(type(self).judge))
-        self._tally = UnparsedTally(self.name, self.wanted)
+        self._known: Kept[TacticOutcome] = Kept(self.cache_size)
+        self._said: set[str] = set()
         self._counter = EnvironmentCounter()  # engines are shared with other rewards
         self._spent = EnvironmentCounts()  # as of the previous batch
-
-    def _counted(self, ask: Callable[Given, T]) -> Callable[Given, T]:
-        """Count the requests of a function as this reward's."""
-
-        def counted(*args: Given.args, **kwargs: Given.kwargs) -> T:
-            with self._counter.counting():
-                return ask(*args, **kwargs)
-
-        return counted
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle the settings; engines and judgements belong to their process."""
@@ -93,7 +99,6 @@ class LeanReward(ABC):
     def __call__(
         self,
         completions: Sequence[Any],
-        problem: Sequence[str] | None = None,
         log_metric: Callable[[str, float], None] | None = None,
         **columns: Any,
     ) -> Scores:
@@ -101,9 +106,8 @@ class LeanReward(ABC):
 
         Args:
             completions: Tactics or proofs, as texts or as TRL's message lists.
-            problem: The goal or the statement of each.
             log_metric: TRL's function for further metrics.
-            **columns: The other columns of the formatter.
+            **columns: The columns of the formatter.
 
         Returns:
             One number or ``None`` per completion.
@@ -112,12 +116,12 @@ class LeanReward(ABC):
             UsageError: If a column is missing that the reward needs.
             EngineUnavailableError: If no Lean engine can serve this.
         """
-        questions = self._questions(completions, problem, columns)
+        questions = self._questions(completions, columns)
         before = self._counter.counts()
-        judgements = self._judge.judgements(questions, self.timeout)
-        self._tally.count(questions, judgements)
+        judgements = self._judged(questions)
+        self._say_new(questions, judgements)
         if log_metric is not None and questions:
-            for name, share in self._metrics(questions, judgements).items():
+            for name, share in shares(judgements).items():
                 log_metric(name, share)
             now = self._counter.counts()
             since, self._spent = now - self._spent, now
@@ -129,30 +133,75 @@ class LeanReward(ABC):
 
     def judgements(self, completions: Sequence[Any], **columns: Any) -> list[TacticOutcome]:
         """Return the judgement of each completion, for listings; raises as a call does."""
-        questions = self._questions(completions, columns.pop("problem", None), columns)
-        return self._judge.judgements(questions, self.timeout)
+        return self._judged(self._questions(completions, columns))
 
     @abstractmethod
     def score(self, judgement: TacticOutcome) -> float | None:
         """Return the reward of a judgement."""
 
     @abstractmethod
-    def _questions(
-        self, completions: Sequence[Any], problem: Sequence[str] | None, columns: Mapping[str, Any]
-    ) -> list[Question]:
-        """Return the question about each completion.
+    def _question(self, row: Mapping[str, Any], text: str) -> Question:
+        """Return the question about a completion."""
 
-        Raises:
-            UsageError: If a column is missing.
-        """
+    def _questions(self, completions: Sequence[Any], columns: Mapping[str, Any]) -> list[Question]:
+        if missing := [name for name in self.needs if columns.get(name) is None]:
+            raise UsageError(
+                f"{self.name} needs the column {missing[0]!r} with each completion; the formatter "
+                f"{self.formatter!r} gives it"
+            )
+        texts = completion_texts(completions)
+        rows = rows_of(columns, len(texts))
+        return [self._question(row, text) for row, text in zip(rows, texts, strict=True)]
 
-    def _metrics(
-        self,
-        questions: Sequence[Question],  # noqa: ARG002 - for subclasses
-        judgements: Sequence[TacticOutcome],
-    ) -> dict[str, float]:
-        """Return the metrics of a batch."""
-        return shares(judgements)
+    def _judged(self, questions: Sequence[Question]) -> list[TacticOutcome]:
+        """Judge each question once; what is not known goes to the engines, one request a place."""
+        found: dict[Question, TacticOutcome] = {}
+        unknown: dict[Spec, list[str]] = {}
+        for spec, text in dict.fromkeys(questions):
+            if (known := self._known.known((spec, text))) is not None:
+                found[spec, text] = known
+            else:
+                unknown.setdefault(spec, []).append(text)
+        asked = {
+            spec: self._engines.submit(
+                spec.project,
+                self._counter.counting()(self.judge),
+                spec,
+                tuple(texts),
+                self.timeout,
+                header=spec.header,
+                name=spec.goal[:80],
+                owner=spec.owner,
+            )
+            for spec, texts in unknown.items()
+        }
+        for spec, future in asked.items():
+            try:
+                for text, outcome in zip(unknown[spec], future.result(), strict=True):
+                    self._known[spec, text] = found[spec, text] = outcome
+            except (EngineLostError, EngineKilledError, CancelledError) as error:
+                # A state that cost every engine its life cannot be judged.
+                why = str(error) or "the engines were closed before this was checked"
+                lost = TacticOutcome(Verdict.UNOPENED, detail=why)
+                found.update({(spec, text): lost for text in unknown[spec]})
+        return [found[question] for question in questions]
+
+    def _say_new(self, questions: Sequence[Question], judgements: Sequence[TacticOutcome]) -> None:
+        """Log once of each kind what says nothing about a tactic at the traced state."""
+        for (spec, text), judgement in zip(questions, judgements, strict=True):
+            unread = judgement.verdict is Verdict.UNPARSED
+            example = text[:SHOWN] if unread else spec.goal[-SHOWN:]
+            fails = f": {judgement.detail}" if judgement.verdict is Verdict.UNOPENED else ""
+            for name in counted(judgement):
+                means = MEANS.get(name)
+                if name.startswith("lean/unparsed/"):
+                    means = f"this is not {self.wanted}"
+                if means is not None and name not in self._said:
+                    self._said.add(name)
+                    _log.warning(
+                        "%s: %s (%s counts these), first for %r%s",
+                        self.name, means, name, example, fails,
+                    )  # fmt: skip
 
     def close(self) -> None:
         """Release the engines, which other rewards may share; the next call starts new ones."""

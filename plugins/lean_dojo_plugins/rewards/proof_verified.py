@@ -7,10 +7,7 @@ from typing import Any
 
 import attrs
 
-from lean_dojo_core.errors import UsageError
-from lean_dojo_plugins.rewards.adapter import completion_texts
-from lean_dojo_plugins.rewards.judging import Question
-from lean_dojo_plugins.rewards.lean_reward import LeanReward, rows_of
+from lean_dojo_plugins.rewards.lean_reward import LeanReward, Question
 from lean_dojo_plugins.rewards.whole_proofs import judge_proofs, theorem_of
 from lean_dojo_v2.fields import is_number, must_be, setting
 from lean_dojo_v2.lean.verify.outcomes import TacticOutcome, Verdict
@@ -43,21 +40,12 @@ class ProofVerified(LeanReward):
     )
     name = "proof-verified"
     wanted = "a block of tactics"
+    needs = ("problem", "full_name")
+    formatter = "whole-proof"
     judge = staticmethod(judge_proofs)
 
-    def _questions(
-        self, completions: Sequence[Any], problem: Sequence[str] | None, columns: Mapping[str, Any]
-    ) -> list[Question]:
-        if problem is None or columns.get("full_name") is None:
-            raise UsageError(
-                "proof-verified needs the columns 'problem' and 'full_name' with each "
-                "completion's theorem; the formatter 'whole-proof' gives them"
-            )
-        texts = completion_texts(completions)
-        rows = rows_of({**columns, "problem": list(problem)}, len(texts))
-        return [
-            (theorem_of(row, self.projects), text) for row, text in zip(rows, texts, strict=True)
-        ]
+    def _question(self, row: Mapping[str, Any], text: str) -> Question:
+        return theorem_of(row, self.projects), text
 
     def feedback(self, completions: Sequence[Any], **columns: Any) -> list[str | None]:
         """Return the feedback on each completion, for another turn of the model.

@@ -34,15 +34,7 @@ MAX_PLACES = 20
 
 
 class Fallback(StrEnum):
-    """Why a state is not, or not known to be, the traced one; the values are logged.
-
-    Attributes:
-        NO_DIGEST: The row has no digest of its state, so the replayed one was compared by its text.
-        NO_PLACE: The row does not name its theorem.
-        NO_REPOSITORY: The folder of its repository does not exist.
-        NO_REPLAY: Lean cannot replay the proof up to that place.
-        ANOTHER_STATE: The place has another state than the traced one.
-    """
+    """Why a state is not, or not known to be, the traced one; the values are logged."""
 
     NO_DIGEST = "no-digest"
     NO_PLACE = "no-place"
@@ -68,8 +60,6 @@ class Replay:
     """Data for an exact replay.
 
     Attributes:
-        url: The repository.
-        commit: Its commit.
         file_path: The theorem's file.
         full_name: The theorem.
         start: Where it starts.
@@ -79,8 +69,6 @@ class Replay:
         digest: Digest of the first goal there, if recorded.
     """
 
-    url: str
-    commit: str
     file_path: str
     full_name: str
     start: Position
@@ -195,26 +183,10 @@ def spec_of(row: Mapping[str, Any], projects: Mapping[str, Path]) -> StateSpec:
     names = [row.get(name) for name in ("url", "commit", "file_path", "full_name", "tactic")]
     if start is None or end is None or any(name is None for name in names):
         return StateSpec(goal)
-    digest = row.get("digest")
     url, commit, file_path, full_name, tactic = map(str, names)
-    project = project_of_row(url, commit, projects)
-    replay = Replay(
-        url,
-        commit,
-        file_path,
-        full_name,
-        start,
-        end,
-        tactic,
-        position,
-        None if digest is None else str(digest),
-    )
-    return StateSpec(goal, project, replay)
-
-
-def project_of_row(url: str, commit: str, projects: Mapping[str, Path]) -> Path | None:
-    """Find a repository's folder: the one named, or where tracing puts it."""
-    return projects.get(url) or _checkout(url, commit)
+    digest = None if row.get("digest") is None else str(row["digest"])
+    replay = Replay(file_path, full_name, start, end, tactic, position, digest)
+    return StateSpec(goal, projects.get(url) or checkout(url, commit), replay)
 
 
 def position_of(value: Any) -> Position | None:
@@ -223,8 +195,8 @@ def position_of(value: Any) -> Position | None:
 
 
 @lru_cache(maxsize=256)
-def _checkout(url: str, commit: str) -> Path | None:
-    """Find a repository's folder; warn if it is missing, since goals are then read from text."""
+def checkout(url: str, commit: str) -> Path | None:
+    """Find a repository's folder where tracing puts it; warn if it is missing."""
     try:
         return LeanGitRepo(url, commit).path
     except LeanDojoError as error:
@@ -272,18 +244,3 @@ def judge(
         # An outcome that is kept must not hold on to its state in the engine.
         found.append(attrs.evolve(outcome, state=None, fallback=fallback))
     return found
-
-
-def warm_up(server: Server, spec: StateSpec) -> bool:
-    """Open a state once, so that an engine is running with its file's context loaded.
-
-    Returns:
-        Whether it can be opened.
-    """
-    try:
-        spec.open(server)
-    except (EngineLostError, EngineUnavailableError):
-        raise
-    except LeanError:
-        return False
-    return True

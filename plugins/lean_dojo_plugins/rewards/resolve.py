@@ -118,15 +118,12 @@ def _named(name: str, weight: float, options: dict[str, Any]) -> AdaptedReward:
         return _from_module("trl.rewards", tail, weight, options, f"trl {metadata.version('trl')}")
     if (entry := entry_named(registry.reward_functions, name)) is not None:
         timeout = _take_timeout(name, entry.load(), options)
-        function = _create(entry, options)
-        provenance = f"{entry.distribution} {entry.version}"
-        columns = entry.spec.required_columns
         return adapt(
-            function,
+            _create(entry, options),
             name=entry.name,
-            provenance=provenance,
+            provenance=f"{entry.distribution} {entry.version}",
             weight=weight,
-            columns=columns,
+            columns=entry.spec.required_columns,
             timeout=timeout,
         )
     if head in registry.reward_functions:

@@ -1,4 +1,4 @@
-"""Metrics of the verified rewards: shares of verdicts and of reasons in a batch."""
+"""Metrics of the verified rewards: shares of verdicts and of reasons, and what they mean."""
 
 from __future__ import annotations
 
@@ -22,6 +22,24 @@ _NAMES = (
     *(f"lean/{kind}/{why}" for kind in ("fallback", "unopened") for why in Fallback),
 )
 
+MEANS = {"lean/unopened": "the reward does not apply"} | {
+    f"lean/{kind}/{why}": text
+    for kind in ("fallback", "unopened")
+    for why, text in {
+        Fallback.NO_DIGEST: "the data has no digest of the state, so the replayed one is compared "
+        "by its text",
+        Fallback.NO_PLACE: "the row does not name its theorem, so its state is opened from its "
+        "text",
+        Fallback.NO_REPOSITORY: "the repository's folder does not exist, so the state is opened "
+        "from its text",
+        Fallback.NO_REPLAY: "Lean cannot replay the proof up to there, so the state is opened from "
+        "its text",
+        Fallback.ANOTHER_STATE: "that place of the proof has another state, so the traced one is "
+        "opened from its text",
+    }.items()
+}
+"""What the user should hear of the shares that tell nothing of the model."""
+
 
 def shares(judgements: Sequence[TacticOutcome]) -> dict[str, float]:
     """Return the shares of a batch that are logged, always under the same names.
@@ -32,24 +50,19 @@ def shares(judgements: Sequence[TacticOutcome]) -> dict[str, float]:
         judgements: The judgement of each completion.
 
     Returns:
-        ``lean/verified`` (advanced or solved), ``lean/solved``, ``lean/unproven``,
-        ``lean/failed``, ``lean/unparsed``, ``lean/refused``, ``lean/timed_out`` and
-        ``lean/unopened``; ``lean/refused/REASON`` and ``lean/unparsed/REASON``, which add up to
-        ``lean/refused`` and ``lean/unparsed``; ``lean/fallback``, where the state is not known to
-        be the traced one, and ``lean/fallback/REASON`` and ``lean/unopened/REASON``
-        (:class:`.replay.Fallback`).
+        The metrics that the page *pantograph-verified* lists.
 
     >>> found = shares([TacticOutcome(Verdict.SOLVED), TacticOutcome(Verdict.UNPROVEN)])
     >>> found["lean/verified"], found["lean/unproven"], found["lean/refused/sorry"]
     (0.5, 0.5, 0.0)
     """
-    counts = Counter(name for judgement in judgements for name in _counted(judgement))
+    counts = Counter(name for judgement in judgements for name in counted(judgement))
     total = max(1, len(judgements))
     return {name: counts[name] / total for name in _NAMES}
 
 
-def _counted(judgement: TacticOutcome) -> tuple[str, ...]:
-    """Return the names of the shares in which a completion counts."""
+def counted(judgement: TacticOutcome) -> tuple[str, ...]:
+    """Return the names of the shares in which a completion counts; :data:`MEANS` explains some."""
     verdict, why = judgement.verdict, judgement.fallback
     names = [f"lean/{verdict}"]  # of these, "advanced" is no metric of its own
     if judgement.advances:

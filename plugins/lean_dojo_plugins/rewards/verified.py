@@ -7,12 +7,10 @@ from typing import Any
 
 import attrs
 
-from lean_dojo_core.errors import UsageError
-from lean_dojo_plugins.rewards.adapter import completion_texts
-from lean_dojo_plugins.rewards.judging import Question
-from lean_dojo_plugins.rewards.lean_reward import LeanReward, rows_of
-from lean_dojo_plugins.rewards.replay import StateSpec, judge, spec_of, warm_up
+from lean_dojo_plugins.rewards.lean_reward import LeanReward, Question, rows_of
+from lean_dojo_plugins.rewards.replay import StateSpec, judge, spec_of
 from lean_dojo_v2.fields import positive, setting
+from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.verify.outcomes import TacticOutcome, Verdict
 from lean_dojo_v2.prover.completions import answer_of
 
@@ -37,8 +35,8 @@ class PantographVerified(LeanReward):
 
     Logs the share of each verdict to TRL's metrics, ``lean/verified`` first, refusals by reason,
     and ``lean/fallback`` by reason, for states not known to be the traced ones
-    (:mod:`lean_dojo_plugins.rewards.shares`). The log also gives the number of completions that
-    were not one tactic, with reasons and an example.
+    (:mod:`lean_dojo_plugins.rewards.shares`). The log also says, once of each reason, that a
+    completion was not one tactic, with an example.
 
     Thoughts (``<think>…</think>``) are not part of a completion.
     """
@@ -59,21 +57,28 @@ class PantographVerified(LeanReward):
 
     name = "pantograph-verified"
     wanted = "one tactic"
+    needs = ("problem",)
+    formatter = "tactic-prompt"
     judge = staticmethod(judge)
 
     def _start(self, imports: tuple[str, ...] = ()) -> None:
         super()._start(imports or self.imports)
 
-    def warm_up(self, problem: Sequence[str] | None = None, **columns: Any) -> None:
+    def warm_up(self, problem: Sequence[str] = (), **columns: Any) -> None:
         """Load what these states need while tactics for them are being generated.
 
         Raises:
             EngineUnavailableError: If no Lean engine can serve this.
         """
-        specs = self._specs(problem or (), columns)
-        load = self._counted(warm_up)
-        for spec in dict.fromkeys(specs):
-            self._engines.submit(spec.project, load, spec, header=spec.header, owner=spec.owner)
+        rows = rows_of({**columns, "problem": problem}, len(problem))
+        for spec in dict.fromkeys(spec_of(row, self.projects) for row in rows):
+            self._engines.submit(
+                spec.project,
+                self._counter.counting()(_open),
+                spec,
+                header=spec.header,
+                owner=spec.owner,
+            )
 
     def score(self, judgement: TacticOutcome) -> float | None:
         """Return the reward of a judgement."""
@@ -81,21 +86,10 @@ class PantographVerified(LeanReward):
             return None
         return float(getattr(self, judgement.verdict))
 
-    def _questions(
-        self,
-        completions: Sequence[Any],
-        problem: Sequence[str] | None,
-        columns: Mapping[str, Any],
-    ) -> list[Question]:
-        if problem is None:
-            raise UsageError(
-                "pantograph-verified needs the column 'problem' with each completion's goal; the "
-                "formatter 'tactic-prompt' gives it"
-            )
-        texts = completion_texts(completions)
-        specs = self._specs(problem, columns)
-        return [(spec, answer_of(text).strip()) for spec, text in zip(specs, texts, strict=True)]
+    def _question(self, row: Mapping[str, Any], text: str) -> Question:
+        return spec_of(row, self.projects), answer_of(text).strip()
 
-    def _specs(self, problem: Sequence[str], columns: Mapping[str, Any]) -> list[StateSpec]:
-        rows = rows_of({**columns, "problem": list(problem)}, len(problem))
-        return [spec_of(row, self.projects) for row in rows]
+
+def _open(server: Server, spec: StateSpec) -> None:
+    """Open a state once, so that an engine is running with its file's context loaded."""
+    spec.open(server)

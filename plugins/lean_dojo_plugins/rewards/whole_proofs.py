@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 
 from lean_dojo_core.records import BenchmarkProblem, Position
-from lean_dojo_plugins.rewards.replay import position_of, project_of_row
+from lean_dojo_plugins.rewards.replay import checkout, position_of
 from lean_dojo_v2.benchmarks import problem_of
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import EngineLostError, EngineUnavailableError, LeanError
@@ -97,7 +97,8 @@ def theorem_of(row: Mapping[str, Any], projects: Mapping[str, Path]) -> TheoremS
         folder = Path(str(project)) if project else None
         return TheoremSpec(name, statement, folder, str(row.get("header") or ""))
     start, end = (position_of(row.get(key)) for key in ("start", "end"))
-    folder = project_of_row(str(row.get("url")), str(row.get("commit")), projects)
+    url, commit = str(row.get("url")), str(row.get("commit"))
+    folder = projects.get(url) or checkout(url, commit)
     return TheoremSpec(name, statement, folder, place=(str(row["file_path"]), start, end))
 
 

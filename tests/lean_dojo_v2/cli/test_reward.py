@@ -110,7 +110,11 @@ def test_what_a_reward_prints_is_a_message(lean_dojo: Run, somebodys: None) -> N
         (["no_such_module:f"], ROWS, "no module is called 'no_such_module'"),
         (["constant"], [ROWS[0], "{"], "line 2: is not JSON"),
         (["constant"], [ROWS[0], {"problem": "p"}], "line 2: is not an object with 'completion'"),
-        (["constant"], [{"completion": None}], "line 1: 'completion' must be a text"),
+        (
+            ["constant"],
+            [{"completion": None}],
+            "line 1: is not an object with 'completion', a text",
+        ),
         (["constant:0.5"], ROWS, "only a weight may follow the reward 'constant'"),
         (["lean-dojo-v2:constnat"], ROWS, "Did you mean 'constant'"),
         (["constant"], [""], "holds no completions"),

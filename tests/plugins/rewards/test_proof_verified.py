@@ -124,7 +124,7 @@ def test_a_row_that_does_not_say_where_its_theorem_stands_is_no_mistake_of_the_m
     reward.close()
     [said] = [r.getMessage() for r in caplog.records if "does not apply" in r.getMessage()]
     assert (
-        "first for 'both'; the position of both in A.lean is unknown: the columns 'start'" in said
+        "first for 'both': the position of both in A.lean is unknown: the columns 'start'" in said
     )
 
 
@@ -142,8 +142,8 @@ def test_what_is_no_proof_is_logged_with_an_example(caplog):
     given = {"problem": [STATEMENT] * 2, "full_name": ["both"] * 2}
     assert reward(["exact ⟨hp, hq⟩", "Lean is a proof assistant."], **given) == [1.0, 0.0]
     reward.close()
-    [said] = [r.getMessage() for r in caplog.records if "completions so far" in r.getMessage()]
+    [said] = [r.getMessage() for r in caplog.records if "a block of tactics" in r.getMessage()]
     assert said == (
-        "proof-verified: 1 of 2 completions so far were not a block of tactics (not-a-tactic: 1), "
-        "for example 'Lean is a proof assistant.'"
+        "proof-verified: this is not a block of tactics (lean/unparsed/not-a-tactic counts these), "
+        "first for 'Lean is a proof assistant.'"
     )

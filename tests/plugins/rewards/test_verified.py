@@ -117,7 +117,7 @@ def test_message_lists_score_as_their_text(reward):
 def sharing(reward, **settings):
     """Another reward that uses the same engines."""
     made = PantographVerified(engines=1, **settings)
-    made._engines = made._judge._engines = reward._engines
+    made._engines = reward._engines
     return made
 
 
