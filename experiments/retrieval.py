@@ -1,6 +1,6 @@
 """Benchmarks of premise retrieval against the plain way of doing the same.
 
-Run ``python experiments/retrieval.py`` (all) or name some: ``corpus index retrieve train``.
+Run ``python experiments/retrieval.py`` (all) or name some: ``corpus index train``.
 Prints one JSON object a line: what, ours, plain, ratio. Times are CPU seconds of this process, so
 that a busy machine does not change them; the two ways are timed in turn.
 """
@@ -12,7 +12,7 @@ import json
 import resource
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,20 +21,18 @@ import torch
 from transformers import T5Config, T5EncoderModel
 
 import lean_dojo_v2
-from lean_dojo_core import Premise, PremiseFile
 from lean_dojo_plugins.retrieval.data.batches import LengthGroupedBatches
 from lean_dojo_plugins.retrieval.data.corpus import Corpus, pack_position
 from lean_dojo_plugins.retrieval.data.datamodule import RetrievalDataModule
-from lean_dojo_plugins.retrieval.data.tokenizer import ByteTokenizer
-from lean_dojo_plugins.retrieval.data.tokens import TokenStore
-from lean_dojo_plugins.retrieval.model.embedding import embed_all
-from lean_dojo_plugins.retrieval.model.hardware import inference_autocast
-from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever, weighted_mse
-from lean_dojo_plugins.retrieval.model.topk import UsableAt, top_k
+from lean_dojo_plugins.retrieval.model.premise_retriever import (
+    PremiseRetriever,
+    inference_autocast,
+    weighted_mse,
+)
 from lean_dojo_v2.database import DynamicDatabase
 
-PARTS = ("corpus", "index", "retrieve", "train")
-MATHLIB_FILES, MATHLIB_PREMISES, DIMENSIONS = 5_000, 170_000, 1_472
+PARTS = ("corpus", "index", "train")
+MATHLIB_FILES, MATHLIB_PREMISES = 5_000, 170_000
 
 
 def cpu_seconds(work: Callable[[], Any]) -> float:
@@ -120,14 +118,14 @@ def texts(count: int) -> list[str]:
 
 def bench_index(folder: Path, count: int = 384) -> None:
     model = encoder(folder)
-    store = TokenStore.build(texts(count), ByteTokenizer(), 512)
+    store = model.tokens(texts(count))
 
     @torch.inference_mode()
     def plain(size: int = 32) -> None:
         for first in range(0, count, size):
-            model.embed(store.pad(range(first, min(first + size, count)), 512))
+            model.embed(store.pad(range(first, min(first + size, count))))
 
-    model.embed(store.pad(range(4), 512))  # warm up
+    model.embed(store.pad(range(4)))  # warm up
 
     def plain_in_bfloat16() -> None:
         with inference_autocast(model.device):
@@ -137,7 +135,7 @@ def bench_index(folder: Path, count: int = 384) -> None:
     for _ in range(2):
         other.append(cpu_seconds(plain))
         half.append(cpu_seconds(plain_in_bfloat16))
-        ours.append(cpu_seconds(lambda: embed_all(model, store)))
+        ours.append(cpu_seconds(lambda: model.embed_all(store)))
     report(
         "indexing",
         premises=count,
@@ -150,58 +148,12 @@ def bench_index(folder: Path, count: int = 384) -> None:
     )
 
 
-def small_corpus_files(count: int) -> Iterator[PremiseFile]:
-    per_file = MATHLIB_PREMISES // count
-    for file in range(count):
-        premises = tuple(
-            Premise(f"p{file}.{i}", "x", (i + 1, 1), (i + 1, 2), "theorem") for i in range(per_file)
-        )
-        yield PremiseFile(f"F{file}.lean", (f"F{file - 1}.lean",) if file else (), premises)
-
-
-def bench_retrieve(queries: int = 512) -> None:
-    corpus = Corpus.build(small_corpus_files(1_000))
-    generator = torch.Generator().manual_seed(0)
-    count = len(corpus)
-    premises = torch.randn(count, DIMENSIONS, generator=generator)
-    vectors = torch.randn(queries, DIMENSIONS, generator=generator)
-    files = np.random.default_rng(0).integers(500, 1_000, queries)
-    usable = UsableAt(corpus.visibility, files, np.full(queries, 1 << 40))
-    memory = peak_mb()
-
-    def ours() -> torch.Tensor:
-        return top_k(vectors, premises, 100, usable)[1]
-
-    def plain() -> torch.Tensor:
-        scores = vectors @ premises.T
-        mask = torch.from_numpy(
-            np.stack([corpus.visibility.mask(int(file), 1 << 40) for file in files])
-        )
-        return scores.masked_fill(~mask, -torch.inf).topk(100).indices
-
-    mine = cpu_seconds(ours)
-    memory_ours = peak_mb() - memory
-    other = cpu_seconds(plain)
-    report(
-        "retrieval",
-        premises=count,
-        dimensions=DIMENSIONS,
-        queries=queries,
-        ours_per_second=queries / mine,
-        plain_per_second=queries / other,
-        ratio=other / mine,
-        extra_mb_ours=memory_ours,
-        extra_mb_plain=peak_mb() - memory,
-        same=bool((ours() == plain()).float().mean() > 0.999),
-    )
-
-
 def bench_train(folder: Path) -> None:
     """Training pairs per second: grouped lengths, dynamic padding, no duplicates; or all at 512."""
     data = export(folder)
     items = data.train_items
     model = encoder(folder, d_model=64, d_kv=16, d_ff=128, num_layers=2).train()
-    keys = list(LengthGroupedBatches(items.queries.lengths[items.example_of], 8, seed=0))[:6]
+    keys = list(LengthGroupedBatches(items.lengths, 8, seed=0))[:6]
     batches = [items.collate([items[key] for key in batch]) for batch in keys]
 
     def grouped() -> None:
@@ -265,8 +217,6 @@ def main() -> None:
             bench_corpus(folder)
         if "index" in wanted:
             bench_index(folder)
-        if "retrieve" in wanted:
-            bench_retrieve()
         if "train" in wanted:
             bench_train(folder)
 

@@ -91,9 +91,7 @@ class TrainingConfig:
         fields.positive_int,
         shapes_result=False,
     )
-    max_epochs: int = setting(
-        1, "Maximum number of epochs per repository.", fields.positive_int, shapes_result=False
-    )
+    max_epochs: int = setting(1, "Maximum number of epochs per repository.", fields.positive_int)
     # Model
     model_name: str = setting(
         "kaiyuy/leandojo-lean4-retriever-byt5-small",

@@ -36,7 +36,7 @@ def open_retriever(
     """Open a checkpoint (default: the latest) with a corpus (default: the merged one).
 
     Raises:
-        UsageError: If there is neither a checkpoint nor a corpus where they are looked for.
+        UsageError: If there is no checkpoint or no corpus.
     """
     from lean_dojo_plugins.retrieval.search.retriever import Retriever
     from lean_dojo_plugins.retrieval.trainer import RetrievalTrainer
@@ -49,11 +49,6 @@ def open_retriever(
             "one with `lean-dojo train retrieval`"
         )
     corpus = corpus or merged_data_dir() / "corpus.jsonl"
-    if not corpus.is_file():
-        raise UsageError(
-            f"{corpus}: there is no such corpus; name one with --corpus, or export one with "
-            "`lean-dojo database export`"
-        )
     return Retriever.open(chosen, corpus, index_path=index)
 
 
@@ -104,9 +99,8 @@ def retrieve(
     text = sys.stdin.read() if state == "-" else state
     if not text.strip():
         raise UsageError("--state: the state is empty")
-    (found,) = open_retriever(checkpoint, corpus, index).retrieve(
-        [text], k=count, file_path=file_path, before=None if line is None else (line, 1)
-    )
+    place = None if file_path is None else (file_path, None if line is None else (line, 1))
+    (found,) = open_retriever(checkpoint, corpus, index).retrieve([text], [place], k=count)
     if as_json:
         emit_json([hit.to_dict() for hit in found])
         return
@@ -136,6 +130,6 @@ def index(checkpoint: str | None, corpus: Path | None, output: Path | None) -> N
             "the model is not a checkpoint file: name the file of the index with -o"
         )
     if output is not None:
-        retriever.index.save(output)
+        retriever.save(output)
     note(f"{len(retriever.corpus)} premises are indexed.")
     click.echo(path)

@@ -6,6 +6,7 @@ import logging
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +15,77 @@ import torch
 from pytorch_lightning.callbacks import EarlyStopping, LearningRateMonitor, ModelCheckpoint
 from pytorch_lightning.loggers import TensorBoardLogger
 from pytorch_lightning.plugins import TorchCheckpointIO
+from pytorch_lightning.strategies import DDPStrategy
 from tqdm import tqdm
 
-from lean_dojo_plugins.retrieval.curves import Curves
-from lean_dojo_plugins.retrieval.model.hardware import choose_hardware
+from lean_dojo_plugins.retrieval.model.premise_retriever import has_bf16
+from lean_dojo_plugins.training.reporting import PICTURE_FILE
 from lean_dojo_v2 import paths
 from lean_dojo_v2.atomic import atomic_writer
 from lean_dojo_v2.lean_agent.config import TrainingConfig
+from lean_dojo_v2.runs import figures, metrics
 from lean_dojo_v2.runs.so_far import at_work
+
+log = logging.getLogger(__name__)
+
+RECALL_PICTURE = "recall.svg"
+
+
+def choose_hardware(config: TrainingConfig) -> dict[str, Any]:
+    """Fit a configuration to this machine; every change is logged.
+
+    Without a GPU, ``num_gpus`` becomes one CPU process, unless ``accelerator="cpu"`` asks for
+    several; half precision becomes bfloat16 or 32 bits, whichever the processor handles well.
+
+    Returns:
+        Arguments of ``pytorch_lightning.Trainer``: ``accelerator``, ``devices`` (processes, one
+        device each), ``strategy`` and ``precision``.
+    """
+    gpu = on_gpu(config)
+    devices = config.num_gpus
+    if gpu:
+        devices = min(devices, torch.cuda.device_count())
+    elif config.accelerator != "cpu":
+        devices = 1
+    if devices != config.num_gpus:
+        log.warning("num_gpus=%d, but %s: using %d device(s)", config.num_gpus, _seen(), devices)
+    strategy: Any = "auto"
+    if devices > 1:
+        strategy = DDPStrategy(
+            # A spawned process runs the training alone; "popen" would run the user's whole
+            # script again. Under torchrun or Slurm the processes are there already.
+            start_method="popen" if torch.distributed.is_torchelastic_launched() else "spawn",
+            process_group_backend="nccl" if gpu else "gloo",
+            timeout=timedelta(seconds=config.timeout_seconds),
+        )
+    return {
+        "accelerator": "gpu" if gpu else "cpu",
+        "devices": devices,
+        "strategy": strategy,
+        "precision": _precision(config.precision, gpu=gpu),
+    }
+
+
+def on_gpu(config: TrainingConfig) -> bool:
+    """Whether to train on a GPU."""
+    return config.accelerator != "cpu" and torch.cuda.is_available()
+
+
+def _seen() -> str:
+    count = torch.cuda.device_count()
+    return f"this machine has {count} GPU(s)" if count else "this machine has no GPU"
+
+
+def _precision(wanted: str, *, gpu: bool) -> str:
+    half = wanted in {"16", "16-mixed", "bf16", "bf16-mixed", "16-true", "bf16-true"}
+    fast = has_bf16("cuda" if gpu else "cpu")
+    if not half or (fast and (gpu or wanted.startswith("bf16"))):
+        return wanted
+    slow = wanted.replace("bf16", "16") if gpu else "32-true"
+    chosen = "bf16-mixed" if fast else slow
+    if chosen != wanted:
+        log.warning("precision=%s does not suit this machine: using %s", wanted, chosen)
+    return chosen
 
 
 @contextmanager
@@ -71,18 +135,64 @@ class EpochBar(pl.Callback):
     def on_train_batch_end(self, trainer: pl.Trainer, *_: Any, **__: Any) -> None:
         """Move it on and show the loss."""
         if self._bar is not None:
-            loss = trainer.callback_metrics.get("loss_train")
-            shown = {} if loss is None else {"loss": f"{float(loss):.4f}"}
-            self._bar.set_postfix(shown)
+            loss = f"{float(trainer.callback_metrics['loss_train']):.4f}"
+            self._bar.set_postfix(loss=loss)
             self._bar.update()
-            words = [f"{self._epoch}, step {trainer.global_step}"]
-            at_work(", ".join(words + [f"{key} {value}" for key, value in shown.items()]))
+            at_work(f"{self._epoch}, step {trainer.global_step}, loss {loss}")
 
     def on_train_epoch_end(self, *_: Any) -> None:
         """End it."""
         if self._bar is not None:
             self._bar.close()
             self._bar = None
+
+
+class Curves(pl.Callback):
+    """Writes a line per logged step and per validation, and draws both at the end.
+
+    Args:
+        folder: The folder of the step's checkpoints.
+        name: The step's name.
+        every: Optimiser steps between lines.
+    """
+
+    def __init__(self, folder: Path, name: str, every: int) -> None:
+        self.folder = folder
+        self.name = name
+        self.every = every
+        self._written = 0
+
+    def on_train_start(self, trainer: pl.Trainer, *_: Any) -> None:
+        """Drop what a killed run reported after the checkpoint that this run resumes from."""
+        self._written = trainer.global_step
+        if trainer.is_global_zero and (self.folder / metrics.FILE).exists():
+            metrics.forget_after(self.folder, trainer.global_step)
+
+    def on_train_batch_end(self, trainer: pl.Trainer, *_: Any, **__: Any) -> None:
+        """Write the loss."""
+        step = trainer.global_step
+        if step != self._written and step % self.every == 0:
+            self._written = step
+            self._write(trainer, {"loss": "loss_train", "ewc_penalty": "ewc_penalty"})
+
+    def on_validation_end(self, trainer: pl.Trainer, *_: Any) -> None:
+        """Write the metrics."""
+        names = ("Recall@1_val", "Recall@10_val", "MRR")
+        self._write(trainer, {name: name for name in names})
+
+    def on_fit_end(self, trainer: pl.Trainer, *_: Any) -> None:
+        """Draw."""
+        if trainer.is_global_zero:
+            rows = metrics.read(self.folder)
+            figures.save(figures.loss(rows), self.folder / PICTURE_FILE)
+            figures.save(figures.recall(rows), self.folder / RECALL_PICTURE)
+
+    def _write(self, trainer: pl.Trainer, names: dict[str, str]) -> None:
+        found = {key: trainer.callback_metrics.get(name) for key, name in names.items()}
+        numbers = metrics.numbers_of({k: float(v) for k, v in found.items() if v is not None})
+        if trainer.is_global_zero and numbers:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            metrics.append(self.folder, trainer.global_step, self.name, numbers)
 
 
 def step_folder(config: TrainingConfig, dir_name: str) -> Path:

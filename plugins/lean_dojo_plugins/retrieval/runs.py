@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +23,11 @@ from lean_dojo_plugins.training.run_folder import (
     RunState,
     check_same_trainer,
 )
-from lean_dojo_plugins.training.settings import default_settings, plain
+from lean_dojo_plugins.training.settings import default_settings
 from lean_dojo_v2.lean_agent.config import TrainingConfig
 from lean_dojo_v2.runs import metrics
 
 TRAINER = "RetrievalTrainer"
-DEFAULTS = default_settings(TrainingConfig)
 _STEP_FOLDER = re.compile(r"run(\d+)-")
 
 
@@ -77,7 +77,6 @@ class RetrievalRun:
             check_same_trainer(state, TRAINER, folder)
             before = cls(folder, curriculum, state)
             if before._asks_for(settings, asked) and before.done < len(curriculum):
-                state.settings = settings
                 return before
         start = asked_start or checkpoints.find_latest(folder)
         steps = (_STEP_FOLDER.match(one.name) for one in folder.glob("run*"))
@@ -95,13 +94,8 @@ class RetrievalRun:
     @property
     def done(self) -> int:
         """Number of finished steps."""
-        left, count = len(self.state.finished), 0
-        for new in self.curriculum:
-            left -= len(new)
-            if left < 0:
-                break
-            count += 1
-        return count
+        ends = accumulate(map(len, self.curriculum))
+        return sum(end <= len(self.state.finished) for end in ends)
 
     @property
     def has_learned(self) -> bool:
@@ -143,7 +137,6 @@ class RetrievalRun:
         ]
 
     def _asks_for(self, settings: dict[str, Any], asked: dict[str, Any]) -> bool:
-        """Whether it is the same request, apart from settings that do not shape the result."""
+        """Whether it is the same request; what an older run lacks counts as the default."""
         same = {key: self.state.run.get(key) for key in asked} == asked
-        before, now = ({**DEFAULTS, **one} for one in (self.state.settings, settings))
-        return same and all(before[name] == plain(now[name]) for name in DEFAULTS)
+        return same and {**default_settings(TrainingConfig), **self.state.settings} == settings

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import attrs
 import numpy as np
@@ -13,16 +14,16 @@ import orjson
 import pytorch_lightning as pl
 from accelerate import PartialState
 
-from lean_dojo_core import Database, Repository, Theorem
+from lean_dojo_core import Database, Repository
 from lean_dojo_plugins.retrieval import lightning
-from lean_dojo_plugins.retrieval.data.datamodule import RetrievalDataModule
-from lean_dojo_plugins.retrieval.evaluation import CORPUS, score
+from lean_dojo_plugins.retrieval.data.datamodule import Origins, RetrievalDataModule
+from lean_dojo_plugins.retrieval.evaluation import CORPUS
 from lean_dojo_plugins.retrieval.model import checkpoints
 from lean_dojo_plugins.retrieval.model.ewc import Consolidation, fisher_information
 from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever
 from lean_dojo_plugins.retrieval.runs import RetrievalRun
-from lean_dojo_plugins.retrieval.search.index import PremiseIndex
-from lean_dojo_plugins.training.callbacks import Callbacks, resolve_callbacks
+from lean_dojo_plugins.retrieval.search.retriever import Retriever
+from lean_dojo_plugins.training.callbacks import resolve_callbacks
 from lean_dojo_plugins.training.data import repository_name
 from lean_dojo_plugins.training.devices import choose_device
 from lean_dojo_v2.atomic import atomic_write_bytes
@@ -32,16 +33,15 @@ from lean_dojo_v2.runs.environment import record_environment
 from lean_dojo_v2.runs.files import copy_metadata
 from lean_dojo_v2.runs.forgetting import Forgetting
 
+if TYPE_CHECKING:
+    from lean_dojo_plugins.retrieval.trainer import RetrievalTrainer
+
 log = logging.getLogger(__name__)
 
 
-def only(repos: Sequence[Repository]) -> Callable[[Theorem], bool]:
-    """Return a picklable predicate for the theorems of some repositories."""
-    return partial(_is_of, frozenset((str(repo.url), str(repo.commit)) for repo in repos))
-
-
-def _is_of(repositories: frozenset[tuple[str, str]], theorem: Theorem) -> bool:
-    return (theorem.url, theorem.commit) in repositories
+def only(repos: Sequence[Repository]) -> Origins:
+    """Return the addresses and commits of repositories."""
+    return frozenset((str(repo.url), str(repo.commit)) for repo in repos)
 
 
 @attrs.frozen(kw_only=True)
@@ -49,22 +49,23 @@ class RetrievalStep:
     """One step of a run.
 
     Attributes:
-        config: Settings.
+        trainer: The trainer, with its settings.
         run: The run it belongs to.
         number: Its number in the run, from 0.
         data_path: Folder of the exported data.
-        formatter: Name of the dataset formatter.
-        callbacks: Further Lightning callbacks.
         processes: The processes that train together.
     """
 
-    config: TrainingConfig
+    trainer: RetrievalTrainer
     run: RetrievalRun
     number: int
     data_path: Path
-    formatter: str
-    callbacks: Callbacks = ()
     processes: PartialState
+
+    @property
+    def config(self) -> TrainingConfig:
+        """The settings."""
+        return self.trainer.config
 
     @property
     def new(self) -> Sequence[Repository]:
@@ -125,19 +126,15 @@ def train_step(step: RetrievalStep, database: Database) -> Path:
 def _data(step: RetrievalStep) -> RetrievalDataModule:
     splits = step.data_path / step.config.split_strategy
     settings = step.config.get_data_module_config(splits, step.data_path / CORPUS)
-    if step.config.max_seq_len < settings["max_seq_len"]:
-        log.info(
-            "data_max_seq_len=%d, but the encoder reads max_seq_len=%d tokens: cutting there",
-            settings["max_seq_len"],
-            step.config.max_seq_len,
-        )
-        settings["max_seq_len"] = step.config.max_seq_len
+    settings["max_seq_len"] = min(settings["max_seq_len"], step.config.max_seq_len)
     keep = None if step.config.replay else only(step.new)
-    return RetrievalDataModule(**settings, formatter=step.formatter, keep=keep)
+    return RetrievalDataModule(**settings, formatter=step.trainer.formatter, keep=keep)
 
 
 def _model(step: RetrievalStep) -> PremiseRetriever:
-    model = checkpoints.load_start(step.config, step.run.checkpoint())
+    settings = step.config.get_model_config()
+    name = settings.pop("model_name")
+    model = PremiseRetriever.load(step.run.checkpoint() or name, freeze=False, **settings)
     model.ewc_lambda = step.config.get_lambda_value()
     strategies = (*model.split_strategies, step.config.split_strategy)
     model.split_strategies = tuple(dict.fromkeys(strategies))
@@ -153,7 +150,7 @@ def _fit(step: RetrievalStep, model: PremiseRetriever, data: RetrievalDataModule
     if resume is not None:
         log.info("going on from %s", resume)
     log_dir = step.config.get_custom_log_dir(step.name)
-    further = resolve_callbacks(step.callbacks, pl.Callback)
+    further = resolve_callbacks(step.trainer.callbacks, pl.Callback)
     trainer = lightning.lightning_trainer(
         step.config, step.name, log_dir, monitored=monitored, further=further
     )
@@ -206,16 +203,12 @@ def _consolidate(
 def _look_back(step: RetrievalStep, data: RetrievalDataModule, finished: Path) -> None:
     """Measure the finished model on every repository so far."""
     model = PremiseRetriever.load(finished, choose_device().name)
-    index = PremiseIndex.for_checkpoint(finished, model, data.corpus)
+    retriever = Retriever.of(model, data.corpus, finished)
     recall: dict[str, float | None] = {}
     for repo in step.so_far:
-        parts = [
-            score(model, data.corpus, index, data.examples(split, only([repo])), 10)
-            for split in ("val", "test")
-        ]
-        total = sum(part.count for part in parts)
-        mean = sum(part.values["R@10"] * part.count for part in parts) / total if total else None
-        recall[_short(repo)] = mean
+        held_out = [data.examples(split, only([repo])) for split in ("val", "test")]
+        examples = list(chain.from_iterable(held_out))
+        recall[_short(repo)] = retriever.score(examples, 10).values["R@10"] if examples else None
     matrix = _forgetting(step)
     matrix.add(_row_name(step), finished.name, recall)
     matrix.write(step.run.folder)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,9 @@ from accelerate import PartialState
 from lean_dojo_core import Database, Repository, registry
 from lean_dojo_core.errors import ConfigError, UsageError
 from lean_dojo_plugins.retrieval import lightning
-from lean_dojo_plugins.retrieval.evaluation import Evaluator
+from lean_dojo_plugins.retrieval.evaluation import EvaluationReport, evaluate
 from lean_dojo_plugins.retrieval.model import checkpoints
-from lean_dojo_plugins.retrieval.model.hardware import join_processes
-from lean_dojo_plugins.retrieval.report import EvaluationReport
+from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever
 from lean_dojo_plugins.retrieval.runs import RetrievalRun
 from lean_dojo_plugins.retrieval.step import RetrievalStep, train_step
 from lean_dojo_plugins.training.callbacks import Callbacks, callbacks_setting, resolve_callbacks
@@ -27,6 +27,7 @@ from lean_dojo_plugins.training.hub import check_model_name, require_model
 from lean_dojo_plugins.training.lock import run_lock
 from lean_dojo_plugins.training.model_card import write_model_card
 from lean_dojo_plugins.training.progress import NOTHING, CurriculumProgress
+from lean_dojo_plugins.training.settings import plain_settings
 from lean_dojo_v2 import paths
 from lean_dojo_v2.atomic import require_writable
 from lean_dojo_v2.errors import EmptyDatasetError
@@ -70,9 +71,13 @@ class RetrievalTrainer:
     _trained_on: Path | None = attrs.field(default=None, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
-        name = self.config.model_name
-        if not name.endswith(".ckpt") and self.find_latest_checkpoint() is None:
-            check_model_name(name)
+        if self._starts_from_model():
+            check_model_name(self.config.model_name)
+
+    def _starts_from_model(self) -> bool:
+        """Whether there is no checkpoint to start from, only the model named."""
+        named = self.config.model_name.endswith(".ckpt")
+        return not named and self.find_latest_checkpoint() is None
 
     @property
     def output_dir(self) -> Path:
@@ -87,9 +92,8 @@ class RetrievalTrainer:
         Raises:
             UsageError: If the encoder is not there, or a folder cannot be written.
         """
-        name = self.config.model_name
-        if not name.endswith(".ckpt") and self.find_latest_checkpoint() is None:
-            require_model(name)
+        if self._starts_from_model():
+            require_model(self.config.model_name)
         resolve_callbacks(self.callbacks, pl.Callback)
         require_writable(self.output_dir, "checkpoint_dir")
         require_writable(self.config.get_custom_log_dir("run"), "log_dir")
@@ -122,7 +126,9 @@ class RetrievalTrainer:
         if not repos:
             raise EmptyDatasetError("no repository to train on")
         repos = checked_repositories(repos, database)
-        processes = join_processes(self.config)
+        # Those started by torchrun join here, so that they can synchronise.
+        timeout = timedelta(seconds=self.config.timeout_seconds)
+        processes = PartialState(cpu=not lightning.on_gpu(self.config), timeout=timeout)
         pl.seed_everything(self.config.seed, workers=True, verbose=False)
         folder = (
             paths.merged_data_dir() if Path(data_path) == DEFAULT_DATA_PATH else Path(data_path)
@@ -150,13 +156,7 @@ class RetrievalTrainer:
             progress.say_done(done)
         for number in progress.steps(done):
             step = RetrievalStep(
-                config=self.config,
-                run=run,
-                number=number,
-                data_path=folder,
-                formatter=self.formatter,
-                callbacks=self.callbacks,
-                processes=processes,
+                trainer=self, run=run, number=number, data_path=folder, processes=processes
             )
             try:
                 with lightning.without_chatter():
@@ -223,18 +223,19 @@ class RetrievalTrainer:
             raise UsageError(f"split must be one of {', '.join(SPLITS)}, not {split!r}")
         data_path = data_path or dataset_path
         latest = self.find_latest_checkpoint()
-        source = latest or self.config.model_name
+        source = latest or Path(self.config.model_name)
         log.info("evaluating %s", source)
-        settings = self.config.get_model_config()
-        settings.pop("model_name")
-        evaluator = Evaluator(
-            model=checkpoints.load_frozen(source, choose_device().name, **settings),
+        # A checkpoint records its own settings.
+        settings = {} if source.suffix == ".ckpt" else self.config.get_model_config()
+        settings.pop("model_name", None)
+        report = evaluate(
+            Path(data_path) if data_path else self._dataset_path(),
+            model=PremiseRetriever.load(source, choose_device().name, **settings),
             checkpoint=latest,
             formatter=registry.dataset_formatters[self.formatter].create(),
-            num_retrieved=self.config.num_retrieved,
             split=split,
+            num_retrieved=self.config.num_retrieved,
         )
-        report = evaluator.run(Path(data_path) if data_path else self._dataset_path())
         report.write(self.output_dir)
         return report
 
@@ -252,9 +253,7 @@ class RetrievalTrainer:
 
     def settings(self) -> dict[str, Any]:
         """Return all settings that affect the result, as plain data."""
-        folders = {"checkpoint_dir", "log_dir"}
-        shaping = {k: v for k, v in self.config.to_dict().items() if k not in folders}
-        return {**shaping, "formatter": self.formatter}
+        return {**plain_settings(self.config), "formatter": self.formatter}
 
     def card(self) -> dict[str, str]:
         """Describe the model for the model card."""

@@ -7,8 +7,7 @@ import pytest
 
 from lean_dojo_core import PremiseFile
 from lean_dojo_core.errors import DataError
-from lean_dojo_plugins.retrieval.data.corpus import Corpus, pack_position
-from lean_dojo_plugins.retrieval.data.texts import premise_text
+from lean_dojo_plugins.retrieval.data.corpus import Corpus, pack_position, premise_text
 
 
 def names(corpus, numbers):
@@ -30,15 +29,6 @@ def test_a_theorem_sees_its_imports_and_what_ends_before_it(chain):
     ]
     assert usable(chain, "D.lean", (1, 1)) == []
     assert usable(chain, "A.lean", (4, 1)) == ["A.p0", "A.p1"]
-
-
-def test_sees_agrees_with_mask_everywhere(chain):
-    seeing = chain.visibility
-    everything = np.arange(len(chain))
-    for file in range(seeing.num_files):
-        for line in range(1, 12):
-            place = file, pack_position((line, 1))
-            assert (seeing.sees(*place, everything) == seeing.mask(*place)).all()
 
 
 def test_the_order_of_the_files_does_not_matter(chain, make_premise):

@@ -1,4 +1,4 @@
-"""RetrievalExamples, negatives, batches, loaders."""
+"""Examples, negatives, batches, loaders."""
 
 import numpy as np
 import pytest
@@ -6,12 +6,11 @@ import torch
 
 from lean_dojo_core import Annotation, PremiseFile, Theorem, TracedTactic
 from lean_dojo_core.errors import DataError
-from lean_dojo_plugins.retrieval.data.batches import LengthGroupedBatches
+from lean_dojo_plugins.retrieval.data.batches import LengthGroupedBatches, sample_negatives
 from lean_dojo_plugins.retrieval.data.corpus import Corpus, pack_position
 from lean_dojo_plugins.retrieval.data.datamodule import RetrievalDataModule
-from lean_dojo_plugins.retrieval.data.examples import RetrievalExamples
+from lean_dojo_plugins.retrieval.data.examples import make_examples
 from lean_dojo_plugins.retrieval.data.formatter import PremisePairs
-from lean_dojo_plugins.retrieval.data.negatives import sample_negatives
 from lean_dojo_v2.errors import EmptyDatasetError
 
 
@@ -32,30 +31,28 @@ def tactic(*uses, state="⊢ a"):
 
 def test_one_item_per_positive_and_one_example_per_tactic(chain):
     one = tactic(use("A.p1", "A.lean", 3), use("B.p0", "B.lean", 1), use("A.p1", "A.lean", 3))
-    examples = RetrievalExamples.build(
+    examples = make_examples(
         [theorem(one, tactic(), tactic(use("C.p0", "C.lean", 1)))], chain, PremisePairs()
     )
     assert len(examples) == 2
-    assert [examples.positives_of(i).tolist() for i in range(2)] == [[1, 4], [7]]
-    assert [column.tolist() for column in examples.pairs()] == [[0, 0, 1], [1, 4, 7]]
+    assert [one.positives for one in examples] == [(1, 4), (7,)]
 
 
 def test_what_the_corpus_lacks_is_left_out_and_said(chain, caplog):
     lost = tactic(use("X", "Nowhere.lean", 1))
     half = tactic(use("X", "Nowhere.lean", 1), use("A.p0", "A.lean", 1))
-    examples = RetrievalExamples.build(
+    examples = make_examples(
         [theorem(lost, half), theorem(half, file="Unknown.lean")], chain, PremisePairs()
     )
     assert len(examples) == 1
-    assert examples.num_theorems == 2
     assert "Unknown.lean" in caplog.text
 
 
 def test_states_lose_their_marks_and_finished_states_are_no_queries(chain):
     done = tactic(use("A.p0", "A.lean", 1), state="no goals")
     marked = tactic(use("A.p0", "A.lean", 1), state="⊢ <a>x</a>")
-    examples = RetrievalExamples.build([theorem(done, marked)], chain, PremisePairs())
-    assert list(examples.states) == ["⊢ x"]
+    examples = make_examples([theorem(done, marked)], chain, PremisePairs())
+    assert [one.state for one in examples] == ["⊢ x"]
 
 
 def test_a_formatter_without_the_columns_is_named(chain):
@@ -69,7 +66,7 @@ def test_a_formatter_without_the_columns_is_named(chain):
             return []
 
     with pytest.raises(DataError, match=r"Other.*'state'"):
-        RetrievalExamples.build([theorem(tactic())], chain, Other())
+        make_examples([theorem(tactic())], chain, Other())
 
 
 # --- negatives ---------------------------------------------------------------------------------
@@ -78,8 +75,7 @@ def test_a_formatter_without_the_columns_is_named(chain):
 def draw(corpus, seed=0, *, count=3, in_file=1, positive=4, positives=(4,), line=5):
     return sample_negatives(
         corpus.visibility,
-        file=corpus.file_number("C.lean"),
-        before=pack_position((line, 1)),
+        usable=corpus.visibility.mask(corpus.file_number("C.lean"), pack_position((line, 1))),
         positive=positive,
         positives=np.array(positives),
         count=count,
@@ -113,7 +109,7 @@ def test_with_too_few_it_uses_what_there_is(chain):
     assert sorted(draw(chain, count=50)) == [0, 1, 2, 3, 5, 6, 7, 8]
     alone = Corpus.build([PremiseFile("C.lean", (), (chain[0],))])
     drawn = sample_negatives(
-        alone.visibility, file=0, before=pack_position((9, 1)), positive=0,
+        alone.visibility, usable=alone.visibility.mask(0, pack_position((9, 1))), positive=0,
         positives=np.array([0]), count=3, in_file=1, rng=np.random.default_rng(0),
     )  # fmt: skip
     assert drawn.tolist() == []
@@ -134,13 +130,12 @@ def data(exported):
 def test_the_label_matrix_is_positives_then_blocks_of_negatives(data):
     items = data.train_items
     batch = items.collate([items[0, number] for number in range(4)])
-    columns = np.unique(items.premise_of)  # only to see that numbers are as expected
-    assert len(columns) > 2
+    positives = np.array(items.pairs)[:, 1]
     assert batch["labels"].shape == batch["weights"].shape == (4, 16)
     # Column i < 4 is the positive of row i.
     assert batch["labels"].diagonal().tolist() == [1.0] * 4
     by_row = [items[0, number][1] for number in range(4)]
-    unique = np.unique(np.concatenate([items.premise_of[:4], *by_row]))
+    unique = np.unique(np.concatenate([positives[:4], *by_row]))
     columns = unique[batch["columns"].numpy()]
     for row, negatives in enumerate(by_row):
         assert columns[4 + row :: 4].tolist() == negatives.tolist()
@@ -148,7 +143,8 @@ def test_the_label_matrix_is_positives_then_blocks_of_negatives(data):
 
 def test_duplicates_are_held_once(data):
     items = data.train_items
-    same = np.flatnonzero(items.premise_of == items.premise_of[0])[:3]
+    positives = np.array(items.pairs)[:, 1]
+    same = np.flatnonzero(positives == positives[0])[:3]
     batch = items.collate([items[0, int(number)] for number in same])
     assert len(batch["premises"]) == len(torch.unique(batch["columns"]))
     assert batch["labels"][:, :3].min() == 1.0, "the same premise is positive for all three"
@@ -156,9 +152,9 @@ def test_duplicates_are_held_once(data):
 
 def test_what_a_row_cannot_use_does_not_count_against_it(data):
     items = data.train_items
-    alpha = next(i for i in range(len(items)) if items.files[items.example_of[i]] == items.files[0])
-    other = next(i for i in range(len(items)) if items.files[items.example_of[i]] != items.files[0])
-    batch = items.collate([items[0, alpha], items[0, other]])
+    files = np.array([items.examples[number].file for number, _ in items.pairs])
+    other = int(np.argmax(files != files[0]))
+    batch = items.collate([items[0, 0], items[0, other]])
     # The two repositories do not import each other.
     assert batch["weights"][0, 1] == batch["weights"][1, 0] == 0
     assert batch["weights"].diagonal().tolist() == [1.0, 1.0]
@@ -167,7 +163,7 @@ def test_what_a_row_cannot_use_does_not_count_against_it(data):
 
 def test_rows_with_fewer_negatives_leave_columns_that_weigh_nothing(chain, tmp_path):
     one = theorem(tactic(use("D.p0", "D.lean", 1)), file="D.lean", line=9)
-    examples = RetrievalExamples.build([one], chain, PremisePairs())
+    examples = make_examples([one], chain, PremisePairs())
     module = RetrievalDataModule(tmp_path, tmp_path)
     module.corpus = chain
     module.premises = module._tokens(chain.texts)

@@ -8,13 +8,9 @@ import sys
 import pytest
 import torch
 
-from lean_dojo_plugins.retrieval.data.corpus import Corpus
 from lean_dojo_plugins.retrieval.data.datamodule import RetrievalDataModule
-from lean_dojo_plugins.retrieval.data.examples import RetrievalExamples
-from lean_dojo_plugins.retrieval.data.formatter import PremisePairs
-from lean_dojo_plugins.retrieval.evaluation import score
 from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever
-from lean_dojo_plugins.retrieval.search.index import PremiseIndex
+from lean_dojo_plugins.retrieval.search.retriever import Retriever
 from lean_dojo_plugins.training.run_folder import RunFolder
 from lean_dojo_v2 import paths
 
@@ -77,12 +73,11 @@ def test_two_processes(launcher, database, repos, make_config, tmp_path):
     assert steps == [2 * math.ceil(batches / 2)]
 
     # The metric that both processes made together is that of one process over all states.
-    corpus = Corpus.read(merged / "corpus.jsonl")
-    examples = RetrievalExamples.read(merged / "random" / "val.json", corpus, PremisePairs())
+    corpus, examples = data.corpus, data.val_examples
     assert len(examples) % 2 == 1, "an odd number would be padded by a naive sampler"
     for path in last.parent.glob("epoch=*.ckpt"):
         model = PremiseRetriever.load(path)
-        alone = score(model, corpus, PremiseIndex.build(model, corpus), examples, 100)
+        alone = Retriever.of(model, corpus, None).score(examples, 100)
         assert path.name.endswith(f"MRR={alone.values['MRR']:.4f}.ckpt")
     consolidation = PremiseRetriever.load(last).consolidation
     assert sum(float(value.sum()) for value in consolidation.fisher.values()) > 0

@@ -11,9 +11,8 @@ from torch.nn import functional
 from transformers import BertConfig, BertModel, T5Config, T5ForConditionalGeneration
 
 from lean_dojo_plugins.retrieval.data.datamodule import RetrievalDataModule
-from lean_dojo_plugins.retrieval.model.checkpoints import load_frozen, load_start
 from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever, weighted_mse
-from lean_dojo_v2.errors import CheckpointError
+from lean_dojo_v2.errors import CheckpointError, TrainingError
 
 
 @pytest.fixture
@@ -95,14 +94,13 @@ def test_a_checkpoint_stands_alone(encoder_folder, model, tmp_path):
     assert all(parameter.requires_grad for parameter in unfrozen.parameters())
 
 
-def test_a_configuration_may_name_a_checkpoint(model, tmp_path, make_config):
+def test_training_may_start_from_a_checkpoint(model, tmp_path):
     path = save(model, tmp_path / "a.ckpt")
-    started = load_start(make_config(model_name=str(path)), None)
-    assert started.fingerprint() != ""
+    started = PremiseRetriever.load(path, freeze=False, max_seq_len=128)
     assert torch.equal(
         started.eval().embed(torch.tensor([[9, 1]])), model.embed(torch.tensor([[9, 1]]))
     )
-    assert started.max_seq_len == 128, "settings are the configuration's"
+    assert started.max_seq_len == 128
 
 
 # --- wrong checkpoints are errors, not silent half-loads ------------------------------------------
@@ -135,7 +133,7 @@ def test_other_files(tmp_path):
     with pytest.raises(CheckpointError, match=r"b\.ckpt cannot be read"):
         PremiseRetriever.load(other)
     with pytest.raises(CheckpointError, match="no such checkpoint"):
-        load_frozen(tmp_path / "nowhere.ckpt", "cpu")
+        PremiseRetriever.load(tmp_path / "nowhere.ckpt")
 
 
 def test_a_checkpoint_runs_no_code(tmp_path):
@@ -170,7 +168,7 @@ def test_another_kind_of_model(tmp_path):
         intermediate_size=16,
     )
     BertModel(config).save_pretrained(tmp_path / "bert")
-    with pytest.raises(CheckpointError, match="bert"):
+    with pytest.raises(TrainingError, match="bert"):
         PremiseRetriever(str(tmp_path / "bert"))
 
 
@@ -186,7 +184,7 @@ def test_the_encoder_of_a_whole_t5(tmp_path):
 def test_no_network_is_a_clear_error(monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     name = "kaiyuy/leandojo-lean4-retriever-byt5-small"
-    with pytest.raises(CheckpointError, match=rf"{name}.*local folder"):
+    with pytest.raises(TrainingError, match=rf"{name}.*local folder"):
         PremiseRetriever(name)
 
 

@@ -9,19 +9,20 @@ import torch
 
 from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.retrieval.data.corpus import Corpus, pack_position
-from lean_dojo_plugins.retrieval.data.examples import RetrievalExamples
+from lean_dojo_plugins.retrieval.data.examples import make_examples
 from lean_dojo_plugins.retrieval.data.formatter import PremisePairs
-from lean_dojo_plugins.retrieval.data.tokenizer import ByteTokenizer
-from lean_dojo_plugins.retrieval.data.tokens import TokenStore
-from lean_dojo_plugins.retrieval.evaluation import score
-from lean_dojo_plugins.retrieval.model.embedding import embed_all, length_sorted_batches
-from lean_dojo_plugins.retrieval.model.metrics import Tally
-from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever
-from lean_dojo_plugins.retrieval.model.topk import UsableAt, top_k
+from lean_dojo_plugins.retrieval.model import ranking
+from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever, length_batches
+from lean_dojo_plugins.retrieval.model.ranking import Scores, measured, top_k
 from lean_dojo_plugins.retrieval.search.bm25 import BM25
-from lean_dojo_plugins.retrieval.search.index import PremiseIndex, path_beside
-from lean_dojo_plugins.retrieval.search.retriever import Retriever
+from lean_dojo_plugins.retrieval.search.retriever import Retriever, index_beside
+from lean_dojo_v2.database.export.read import read_theorems
 from lean_dojo_v2.errors import CheckpointError
+
+
+def held_out(exported, corpus):
+    theorems = read_theorems(exported / "random" / "test.json")
+    return make_examples(theorems, corpus, PremisePairs())
 
 
 @pytest.fixture
@@ -37,8 +38,9 @@ def model(encoder_folder):
 # --- top k -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("chunks", [(256, 8192), (2, 3), (1, 1), (3, 5)])
-def test_chunks_change_nothing(chain, chunks):
+@pytest.mark.parametrize("chunk", [64, 2])
+def test_only_usable_premises_are_found_best_first(chain, chunk, monkeypatch):
+    monkeypatch.setattr(ranking, "QUERIES", chunk)
     torch.manual_seed(0)
     queries, premises = torch.randn(7, 16), torch.randn(len(chain), 16)
     files = np.array(
@@ -48,11 +50,8 @@ def test_chunks_change_nothing(chain, chunks):
         ]
     )
     befores = np.array([pack_position((line, 1)) for line in (4, 1, 5, 99, 1, 5, 3)])
-    usable = UsableAt(chain.visibility, files, befores)
-    query_chunk, premise_chunk = chunks
-    scores, numbers = top_k(
-        queries, premises, 6, usable, query_chunk=query_chunk, premise_chunk=premise_chunk
-    )
+    usable = map(chain.visibility.mask, files, befores)
+    scores, numbers = top_k(queries, premises, 6, usable)
     for row in range(7):
         mask = chain.visibility.mask(files[row], befores[row])
         plain = np.where(mask, (queries[row] @ premises.T).numpy(), -np.inf)
@@ -64,23 +63,26 @@ def test_chunks_change_nothing(chain, chunks):
         assert (scores[row, len(order) :] == -torch.inf).all()
 
 
-def test_fewer_premises_than_asked_for(chain):
-    scores, numbers = top_k(torch.randn(2, 4), torch.randn(3, 4), 100)
+def test_fewer_premises_than_asked_for():
+    every = np.ones((2, 3), dtype=bool)
+    scores, numbers = top_k(torch.randn(2, 4), torch.randn(3, 4), 100, every)
     assert scores.shape == numbers.shape == (2, 3)
     assert sorted(numbers[0].tolist()) == [0, 1, 2]
-    assert top_k(torch.randn(2, 4), torch.zeros(0, 4), 5)[0].shape == (2, 0)
+    assert top_k(torch.randn(2, 4), torch.zeros(0, 4), 5, every[:, :0])[0].shape == (2, 0)
+    assert top_k(torch.randn(0, 4), torch.randn(3, 4), 2, [])[0].shape == (0, 2)
 
 
 # --- metrics -----------------------------------------------------------------------------------
 
 
 def test_metrics_by_hand():
-    tally = Tally()
-    tally.add([5, 3, 1], np.array([3, 9]))  # one of two, at rank 2
-    tally.add([7], np.array([7]))
-    tally.add([7], np.array([], dtype=np.int64))  # skipped
-    tally.add([-1, -1], np.array([4]))
-    scores = tally.scores()
+    scores = Scores.of(
+        [
+            measured([5, 3, 1], np.array([3, 9])),  # one of two, at rank 2
+            measured([7], np.array([7])),
+            measured([-1, -1], np.array([4])),
+        ]
+    )
     assert scores.count == 3
     assert scores.values["R@1"] == pytest.approx(100 / 3)
     assert scores.values["R@10"] == pytest.approx(50)
@@ -88,20 +90,20 @@ def test_metrics_by_hand():
     spread = np.std([0.5, 1, 0], ddof=1) / np.sqrt(3)
     assert scores.margins["MRR"] == pytest.approx(1.96 * spread)
     assert scores.margins["R@10"] == pytest.approx(100 * 1.96 * spread)
-    assert Tally().scores().values == {"R@1": 0, "R@10": 0, "MRR": 0}
+    assert Scores.of([]).values == Scores.of([]).margins == {"R@1": 0, "R@10": 0, "MRR": 0}
 
 
 def test_metrics_agree_with_trec_eval():
     rng = np.random.default_rng(0)
-    tally, truth, runs = Tally(), {}, {}
+    rows, truth, runs = [], {}, {}
     for query in range(200):
         ranked = rng.permutation(60)[: rng.integers(1, 40)]
         positives = rng.choice(60, rng.integers(1, 6), replace=False)
-        tally.add(ranked.tolist(), positives)
+        rows.append(measured(ranked, positives))
         truth[str(query)] = {str(p): 1 for p in positives}
         runs[str(query)] = {str(p): float(-rank) for rank, p in enumerate(ranked)}
     measures = pytrec_eval.RelevanceEvaluator(truth, {"recall.1,10", "recip_rank"}).evaluate(runs)
-    scores = tally.scores()
+    scores = Scores.of(rows)
     for name, ours in (
         ("recall_1", scores.values["R@1"] / 100),
         ("recall_10", scores.values["R@10"] / 100),
@@ -121,59 +123,57 @@ def test_bm25_finds_shared_words_among_what_is_usable(corpus, exported):
     assert best not in baseline.top("⊢ cherry 3 = 3", np.delete(everything, best), 50)
     assert len(baseline.top("∮∮", everything, 5)) == 5, "no known word: any premises"
     assert baseline.top("x", np.array([], dtype=np.int64), 5) == []
-    examples = RetrievalExamples.read(exported / "random" / "test.json", corpus, PremisePairs())
-    assert baseline.evaluate(examples, 100).values["R@1"] > 90
+    assert baseline.score(held_out(exported, corpus), 100).values["R@1"] > 90
 
 
 # --- embedding and index -----------------------------------------------------------------------
 
 
-def test_every_text_is_embedded_once_in_its_place(model, tmp_path):
-    texts = ["x" * size for size in (3, 50, 1, 200, 7, 7)]
-    store = TokenStore.build(texts, ByteTokenizer(), 64)
-    together = embed_all(model, store)
-    for number in range(len(texts)):
-        alone = embed_all(model, store, numbers=np.array([number]))
+def test_every_text_is_embedded_once_in_its_place(model):
+    store = model.tokens("x" * size for size in (3, 50, 1, 200, 7, 7))
+    together = model.embed_all(store)
+    for number in range(len(store)):
+        alone = model.embed_all(store, np.array([number]))
         assert torch.allclose(together[number], alone[0], atol=1e-2)  # bfloat16 where it is fast
-    assert embed_all(model, TokenStore.build([], ByteTokenizer(), 9)).shape[0] == 0
+    assert model.embed_all(model.tokens([])).shape == (0, 32)
 
 
-def test_batches_bound_their_tokens():
+def test_batches_bound_their_tokens_and_their_padding():
     lengths = np.random.default_rng(0).integers(1, 400, 500)
-    batches = length_sorted_batches(lengths, 1000)
+    batches = length_batches(lengths, 1000)
     assert sorted(np.concatenate(batches).tolist()) == list(range(500))
     assert all(len(batch) == 1 or len(batch) * lengths[batch].max() <= 1000 for batch in batches)
+    assert all(3 * lengths[batch].min() > 2 * lengths[batch].max() for batch in batches)
 
 
 def test_an_index_is_stored_beside_the_checkpoint_and_reused(model, corpus, tmp_path, caplog):
     checkpoint = tmp_path / "a.ckpt"
-    first = PremiseIndex.for_checkpoint(checkpoint, model, corpus)
-    path = path_beside(checkpoint, corpus)
+    path = index_beside(checkpoint, corpus)
+    first = Retriever.of(model, corpus, checkpoint)
     made = path.stat().st_mtime_ns
-    assert torch.equal(
-        PremiseIndex.for_checkpoint(checkpoint, model, corpus).embeddings, first.embeddings
-    )
+    assert torch.equal(Retriever.of(model, corpus, checkpoint).embeddings, first.embeddings)
     assert path.stat().st_mtime_ns == made
     with torch.no_grad():
         model.encoder.shared.weight += 0.1
     with pytest.raises(CheckpointError, match="another model or another corpus"):
-        PremiseIndex.load(path, model, corpus)
+        Retriever.load(path, model, corpus)
     with caplog.at_level(logging.WARNING):
-        PremiseIndex.for_checkpoint(checkpoint, model, corpus)
+        Retriever.of(model, corpus, checkpoint)
     assert "making it again" in caplog.text
-    PremiseIndex.load(path, model, corpus)
+    Retriever.load(path, model, corpus)
+    assert not list(tmp_path.glob(".a.index*"))
 
 
 def test_an_index_of_another_corpus_or_a_broken_one_is_refused(model, corpus, chain, tmp_path):
     path = tmp_path / "i.safetensors"
-    PremiseIndex.build(model, chain).save(path)
+    Retriever.of(model, chain, None).save(path)
     with pytest.raises(CheckpointError, match="lean-dojo index"):
-        PremiseIndex.load(path, model, corpus)
+        Retriever.load(path, model, corpus)
     path.write_bytes(b"\0" * 20)
     with pytest.raises(CheckpointError, match="cannot be read"):
-        PremiseIndex.load(path, model, corpus)
+        Retriever.load(path, model, corpus)
     with pytest.raises(CheckpointError, match="cannot be read"):
-        PremiseIndex.load(tmp_path / "nowhere", model, corpus)
+        Retriever.load(tmp_path / "nowhere", model, corpus)
 
 
 # --- the retriever -----------------------------------------------------------------------------
@@ -188,32 +188,26 @@ def test_only_what_the_theorem_may_use_is_retrieved(retriever):
     (everything,) = retriever.retrieve(["⊢ gold 1 = 1"], k=100)
     assert len(everything) == 12
     assert [hit.score for hit in everything] == sorted((h.score for h in everything), reverse=True)
-    (inside,) = retriever.retrieve(
-        ["⊢ gold 1 = 1"], k=100, file_path="beta/Main.lean", before=(4, 1)
-    )
+    (inside,) = retriever.retrieve(["⊢ gold 1 = 1"], [("beta/Main.lean", (4, 1))], k=100)
     assert {hit.path for hit in inside} == {"beta/Base.lean"}
-    (early,) = retriever.retrieve(["⊢ x"], k=100, file_path="beta/Base.lean", before=(5, 1))
+    (early,) = retriever.retrieve(["⊢ x"], [("beta/Base.lean", (5, 1))], k=100)
     assert {hit.premise.full_name for hit in early} == {"beta.gold_eq", "beta.iron_eq"}
     assert set(early[0].to_dict()) == {"full_name", "path", "start", "code", "score"}
 
 
 def test_usage_mistakes(retriever):
     with pytest.raises(UsageError, match=r"Did you mean beta/Main\.lean"):
-        retriever.retrieve(["x"], file_path="beta/Mian.lean")
+        retriever.retrieve(["x"], [("beta/Mian.lean", None)])
     with pytest.raises(UsageError, match="k=0"):
         retriever.retrieve(["x"], k=0)
 
 
 def test_score_is_what_the_retriever_finds(retriever, exported):
-    examples = RetrievalExamples.read(
-        exported / "random" / "test.json", retriever.corpus, PremisePairs()
-    )
-    scores = score(retriever.model, retriever.corpus, retriever.index, examples, 12)
-    tally = Tally()
-    for number, state in enumerate(examples.states):
-        path = retriever.corpus.paths[examples.files[number]]
-        place = divmod(int(examples.befores[number]), 1 << 20)
-        (hits,) = retriever.retrieve([state], k=12, file_path=path, before=place)
-        found = [retriever.corpus.premises.index(hit.premise) for hit in hits]
-        tally.add(found, examples.positives_of(number))
-    assert tally.scores().values == pytest.approx(scores.values)
+    examples = held_out(exported, retriever.corpus)
+    places = [(retriever.corpus.paths[one.file], divmod(one.before, 1 << 20)) for one in examples]
+    found = retriever.retrieve([one.state for one in examples], places, k=12)
+    rows = []
+    for one, hits in zip(examples, found, strict=True):
+        numbers = [retriever.corpus.premises.index(hit.premise) for hit in hits]
+        rows.append(measured(numbers, one.positives))
+    assert Scores.of(rows) == retriever.score(examples, 12)

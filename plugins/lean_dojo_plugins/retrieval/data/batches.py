@@ -11,8 +11,8 @@ import numpy as np
 import torch
 from torch.utils.data import Dataset
 
-from lean_dojo_plugins.retrieval.data.corpus import Numbers, Visibility
-from lean_dojo_plugins.retrieval.data.negatives import sample_negatives
+from lean_dojo_plugins.retrieval.data.corpus import Mask, Numbers, Visibility
+from lean_dojo_plugins.retrieval.data.examples import Example
 from lean_dojo_plugins.retrieval.data.tokens import TokenStore
 from lean_dojo_plugins.training.batches import LengthGroups
 
@@ -51,54 +51,52 @@ class EvalBatch(TypedDict):
 
 @attrs.frozen(eq=False)
 class TrainItems(Dataset[tuple[int, Numbers]]):
-    """The training items of a split: (tactic, one positive premise), with fresh negatives.
+    """The training items of some examples: (tactic, one positive premise), with fresh negatives.
 
-    It holds numbers only, no text, so data-loading processes stay small. An item depends only on
-    the seed and its key, so it is the same in every process.
+    An item depends only on the seed and its key, so it is the same in every process.
 
     Attributes:
         visibility: The accessible premises of each file.
-        example_of: ``int64[I]``: each item's tactic.
-        premise_of: ``int64[I]``: each item's positive premise.
-        files: Files of the tactics.
-        befores: Packed starts of their theorems.
-        positive_starts: Where each tactic's positives start.
-        positives: Positives of all tactics.
+        examples: The examples.
         num_negatives: Negatives per item.
         num_in_file_negatives: Of these, from the positive's file.
         seed: Seed.
         queries: Tokens of the states.
         premises: Tokens of the premises.
-        max_length: Maximum number of tokens per text.
+        pairs: For each item the number of its example, and its positive.
     """
 
     visibility: Visibility
-    example_of: Numbers
-    premise_of: Numbers
-    files: Numbers
-    befores: Numbers
-    positive_starts: Numbers
-    positives: Numbers
+    examples: Sequence[Example]
     num_negatives: int
     num_in_file_negatives: int
     seed: int
     queries: TokenStore
     premises: TokenStore
-    max_length: int
+    pairs: list[tuple[int, int]] = attrs.field(init=False, repr=False)
+
+    @pairs.default
+    def _pairs(self) -> list[tuple[int, int]]:
+        return [(n, premise) for n, one in enumerate(self.examples) for premise in one.positives]
 
     def __len__(self) -> int:
-        return len(self.example_of)
+        return len(self.pairs)
+
+    @property
+    def lengths(self) -> Numbers:
+        """Tokens of each item's state."""
+        return self.queries.lengths[[number for number, _ in self.pairs]]
 
     def __getitem__(self, key: Key) -> tuple[int, Numbers]:
         """Return the item's number and its negatives for an epoch."""
         epoch, item = key
-        example = int(self.example_of[item])
+        number, positive = self.pairs[item]
+        example = self.examples[number]
         negatives = sample_negatives(
             self.visibility,
-            file=int(self.files[example]),
-            before=int(self.befores[example]),
-            positive=int(self.premise_of[item]),
-            positives=self._positives(example),
+            usable=example.usable(self.visibility),
+            positive=positive,
+            positives=example.positives,
             count=self.num_negatives,
             in_file=self.num_in_file_negatives,
             rng=np.random.default_rng([self.seed, epoch, item]),
@@ -107,36 +105,68 @@ class TrainItems(Dataset[tuple[int, Numbers]]):
 
     def collate(self, items: Sequence[tuple[int, Numbers]]) -> TrainBatch:
         """Make the tensors of a batch."""
-        numbers = np.array([item for item, _ in items], dtype=np.int64)
-        examples = self.example_of[numbers]
+        numbers, positives = np.array([self.pairs[item] for item, _ in items]).T
         columns = np.full((1 + self.num_negatives, len(items)), -1, dtype=np.int64)
-        columns[0] = self.premise_of[numbers]
+        columns[0] = positives
         for row, (_, negatives) in enumerate(items):
             columns[1 : 1 + len(negatives), row] = negatives
         flat = columns.ravel()
         # A missing negative is a column like any other that weighs nothing.
         filled = np.where(flat < 0, columns[0, 0], flat)
         unique_premises, column_index = np.unique(filled, return_inverse=True)
-        unique_queries, rows = np.unique(examples, return_inverse=True)
+        unique_queries, rows = np.unique(numbers, return_inverse=True)
         labels = np.zeros((len(items), len(flat)), dtype=np.float32)
         weights = np.zeros_like(labels)
-        for row, example in enumerate(examples):
-            labels[row] = np.isin(flat, self._positives(int(example)))
-            usable = self.visibility.sees(
-                int(self.files[example]), int(self.befores[example]), filled
-            )
+        for row, number in enumerate(numbers):
+            example = self.examples[number]
+            labels[row] = np.isin(flat, example.positives)
+            usable = example.usable(self.visibility)[filled]
             weights[row] = (usable & (flat >= 0)) | (labels[row] > 0)
         return TrainBatch(
-            queries=self.queries.pad(unique_queries, self.max_length),
+            queries=self.queries.pad(unique_queries),
             rows=torch.from_numpy(rows),
-            premises=self.premises.pad(unique_premises, self.max_length),
+            premises=self.premises.pad(unique_premises),
             columns=torch.from_numpy(column_index),
             labels=torch.from_numpy(labels),
             weights=torch.from_numpy(weights),
         )
 
-    def _positives(self, example: int) -> Numbers:
-        return self.positives[self.positive_starts[example] : self.positive_starts[example + 1]]
+
+def sample_negatives(
+    visibility: Visibility,
+    *,
+    usable: Mask,
+    positive: int,
+    positives: Sequence[int],
+    count: int,
+    in_file: int,
+    rng: np.random.Generator,
+) -> Numbers:
+    """Draw distinct premises that a theorem may use and that its tactic does not use.
+
+    Args:
+        visibility: Knows the file of each premise.
+        usable: ``bool[P]``: the premises that the theorem may use.
+        positive: The item's positive premise, whose file gives the hard negatives.
+        positives: All positives of the tactic.
+        count: How many to draw.
+        in_file: How many of them from the positive's file.
+        rng: Random generator.
+
+    Returns:
+        At most ``count`` premise numbers. If one kind runs short the other fills up; if both
+        do, there are fewer.
+    """
+    seen = np.flatnonzero(usable)
+    home = visibility.file_of(positive)
+    inside = slice(*np.searchsorted(seen, visibility.file_starts[home : home + 2]))
+    near = rng.permutation(seen[inside][~np.isin(seen[inside], positives)])
+    wanted = count - min(in_file, count, len(near))
+    others = np.delete(seen, inside)
+    # Enough draws that all positives may be among them.
+    far = rng.choice(others, min(len(others), wanted + len(positives)), replace=False)
+    far = far[~np.isin(far, positives)][:wanted]
+    return np.concatenate([near[: count - len(far)], far])
 
 
 @attrs.define(eq=False)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import attrs
 import numpy as np
@@ -14,7 +13,7 @@ import pytorch_lightning as pl
 import torch
 from torch.utils.data import DataLoader
 
-from lean_dojo_core import Theorem, registry
+from lean_dojo_core import registry
 from lean_dojo_plugins.retrieval.data.batches import (
     EvalBatch,
     LengthGroupedBatches,
@@ -22,12 +21,13 @@ from lean_dojo_plugins.retrieval.data.batches import (
     TrainItems,
 )
 from lean_dojo_plugins.retrieval.data.corpus import Corpus, Numbers
-from lean_dojo_plugins.retrieval.data.examples import RetrievalExamples
-from lean_dojo_plugins.retrieval.data.tokenizer import load_tokenizer
+from lean_dojo_plugins.retrieval.data.examples import Example, make_examples
 from lean_dojo_plugins.retrieval.data.tokens import TokenStore
+from lean_dojo_v2.database.export.read import read_theorems
 from lean_dojo_v2.errors import EmptyDatasetError
 
-log = logging.getLogger(__name__)
+Origins: TypeAlias = frozenset[tuple[str, str]]
+"""Addresses and commits of repositories."""
 
 
 class ResumableLoader(DataLoader[Any]):
@@ -75,7 +75,7 @@ class RetrievalDataModule(pl.LightningDataModule):
         num_workers: Data-loading processes; at most one per spare core.
         seed: Seed of order and negatives.
         formatter: Name of the dataset formatter.
-        keep: Which theorems to train and validate on; default: all.
+        keep: The repositories to train and validate on; default: all.
     """
 
     data_path: Path = attrs.field(converter=Path)
@@ -89,11 +89,10 @@ class RetrievalDataModule(pl.LightningDataModule):
     num_workers: int = 4
     seed: int = 3407
     formatter: str = "premise-pairs"
-    keep: Callable[[Theorem], bool] | None = None
+    keep: Origins | None = None
     corpus: Corpus = attrs.field(init=False)
     premises: TokenStore = attrs.field(init=False)
-    train_examples: RetrievalExamples = attrs.field(init=False)
-    val_examples: RetrievalExamples = attrs.field(init=False)
+    val_examples: list[Example] = attrs.field(init=False)
     val_queries: TokenStore = attrs.field(init=False)
     train_items: TrainItems = attrs.field(init=False)
 
@@ -117,60 +116,63 @@ class RetrievalDataModule(pl.LightningDataModule):
             return
         self.corpus = Corpus.read(self.corpus_path)
         self.premises = self._tokens(self.corpus.texts)
-        self.train_examples = self.examples("train", self.keep)
+        examples = self.examples("train", self.keep)
         self.val_examples = self.examples("val", self.keep)
-        self.val_queries = self._tokens(self.val_examples.states)
-        if not len(self.train_examples):
+        self.val_queries = self._tokens(one.state for one in self.val_examples)
+        if not examples:
             raise EmptyDatasetError(
                 "no tactic uses a premise of the corpus, so there is nothing to learn retrieval "
                 "from (a proof that is `sorry`, or one without premises, teaches nothing)",
                 path=self.data_path / "train.json",
             )
-        self.train_items = self.items_of(self.train_examples)
+        self.train_items = self.items_of(examples)
 
     def _tokens(self, texts: Iterable[str]) -> TokenStore:
-        tokenizer = load_tokenizer(self.tokenizer_name)
-        return TokenStore.build(texts, tokenizer, self.max_seq_len)
+        return TokenStore.build(texts, self.tokenizer_name, self.max_seq_len)
 
-    def examples(self, split: str, keep: Callable[[Theorem], bool] | None) -> RetrievalExamples:
-        """Read the examples of a split: those of the theorems to keep, or all."""
-        formatter = registry.dataset_formatters[self.formatter].create()
+    def examples(self, split: str, keep: Origins | None) -> list[Example]:
+        """Read the examples of a split: those of some repositories, or all."""
         file = self.data_path / f"{split}.json"
-        return RetrievalExamples.read(file, self.corpus, formatter, keep)
+        theorems = (
+            one for one in read_theorems(file) if keep is None or (one.url, one.commit) in keep
+        )
+        formatter = registry.dataset_formatters[self.formatter].create()
+        return make_examples(theorems, self.corpus, formatter, source=file)
 
-    def items_of(self, examples: RetrievalExamples) -> TrainItems:
+    def items_of(self, examples: list[Example]) -> TrainItems:
         """Make training items of examples of this corpus."""
-        example_of, premise_of = examples.pairs()
         return TrainItems(
             visibility=self.corpus.visibility,
-            example_of=example_of,
-            premise_of=premise_of,
-            files=examples.files,
-            befores=examples.befores,
-            positive_starts=examples.positive_starts,
-            positives=examples.positives,
+            examples=examples,
             num_negatives=self.num_negatives,
             num_in_file_negatives=self.num_in_file_negatives,
             seed=self.seed,
-            queries=self._tokens(examples.states),
+            queries=self._tokens(one.state for one in examples),
             premises=self.premises,
-            max_length=self.max_seq_len,
         )
+
+    @property
+    def _rank_and_world(self) -> tuple[int, int]:
+        """The number of this process, and how many there are."""
+        trainer = self.trainer
+        return (0, 1) if trainer is None else (trainer.global_rank, trainer.world_size)
 
     def training_batches(self) -> LengthGroupedBatches:
         """Return the order of the training items for this process."""
+        rank, world = self._rank_and_world
         return LengthGroupedBatches(
-            lengths=self.train_items.queries.lengths[self.train_items.example_of],
+            lengths=self.train_items.lengths,
             batch_size=self.batch_size,
             seed=self.seed,
-            rank=0 if self.trainer is None else self.trainer.global_rank,
-            world=1 if self.trainer is None else self.trainer.world_size,
+            rank=rank,
+            world=world,
         )
 
     def train_dataloader(self) -> ResumableLoader:
         """Return the training loader of this process."""
         items = self.train_items
-        workers = spare_workers(self.num_workers)
+        spare = (os.cpu_count() or 1) - 1  # one core trains
+        workers = min(self.num_workers, spare)
         return ResumableLoader(
             items,
             batch_sampler=self.training_batches(),
@@ -182,8 +184,7 @@ class RetrievalDataModule(pl.LightningDataModule):
 
     def val_dataloader(self) -> DataLoader[Any]:
         """Return this process's share of the validation states; shares are disjoint."""
-        rank = 0 if self.trainer is None else self.trainer.global_rank
-        world = 1 if self.trainer is None else self.trainer.world_size
+        rank, world = self._rank_and_world
         lengths = self.val_queries.lengths
         longest_first = np.argsort(-lengths, kind="stable")[rank::world]
         return DataLoader(
@@ -197,16 +198,6 @@ class RetrievalDataModule(pl.LightningDataModule):
         """Make the tensors of a validation batch."""
         examples: Numbers = np.array(numbers, dtype=np.int64)
         return EvalBatch(
-            queries=self.val_queries.pad(examples, self.max_seq_len),
+            queries=self.val_queries.pad(examples),
             examples=torch.from_numpy(examples),
         )
-
-
-def spare_workers(wanted: int) -> int:
-    """Limit the number of data-loading processes, leaving one core for training."""
-    spare = max((os.cpu_count() or 1) - 1, 0)
-    if wanted > spare:
-        log.info(
-            "num_workers=%d: this machine has %d core(s) to spare, using %d", wanted, spare, spare
-        )
-    return min(wanted, spare)

@@ -15,10 +15,8 @@ from typing import Any
 import torch
 
 from lean_dojo_plugins.retrieval.model.ewc import Consolidation
-from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever, read_checkpoint
+from lean_dojo_plugins.retrieval.model.premise_retriever import read_checkpoint
 from lean_dojo_v2.atomic import atomic_writer
-from lean_dojo_v2.errors import CheckpointError
-from lean_dojo_v2.lean_agent.config import TrainingConfig
 
 log = logging.getLogger(__name__)
 
@@ -26,14 +24,11 @@ LAST = "last.ckpt"
 FINISHED = "finished"
 _RECALL = re.compile(r"Recall@10_val=(\d+(?:\.\d+)?)")
 _TRAINING_ONLY = ("optimizer_states", "lr_schedulers", "loops", "callbacks", "MixedPrecision")
-_TOKENIZER_FILES = ("tokenizer_config.json", "tokenizer.json", "spiece.model")
 
 
 def find_latest(folder: Path) -> Path | None:
     """Return the checkpoint that was saved last in a folder or below it, ``None`` without any."""
-    found = [path for path in folder.rglob("*.ckpt") if path.is_file()]
-    found.sort(key=lambda path: (path.stat().st_mtime_ns, path.name), reverse=True)
-    return _first_whole(found)
+    return _first_whole(sorted(folder.rglob("*.ckpt"), key=_age, reverse=True))
 
 
 def find_best(folder: Path) -> Path | None:
@@ -42,33 +37,22 @@ def find_best(folder: Path) -> Path | None:
     The newest among equals. If no name has a recall, the latest checkpoint; ``None`` if there is
     none.
     """
-    scored = [
-        (recall, path.stat().st_mtime_ns, path)
-        for path in folder.rglob("*.ckpt")
-        if (recall := recall_in_name(path)) is not None
-    ]
-    best = _first_whole(path for *_, path in sorted(scored, reverse=True))
-    return find_latest(folder) if best is None else best
+    return _first_whole(sorted(folder.rglob("*.ckpt"), key=_quality, reverse=True))
 
 
-def is_whole(path: Path) -> bool:
-    """Tell whether a checkpoint is complete, without reading its weights.
+def _quality(path: Path) -> tuple[float, tuple[int, str]]:
+    recall = recall_in_name(path)
+    return -1.0 if recall is None else recall, _age(path)
 
-    It is a zip archive, whose directory comes last, so a truncated file has none.
-    """
-    try:
-        zipfile.ZipFile(path).close()
-    except (zipfile.BadZipFile, OSError):
-        try:
-            read_checkpoint(path)  # PyTorch before 1.6 wrote no archive
-        except CheckpointError:
-            return False
-    return True
+
+def _age(path: Path) -> tuple[int, str]:
+    return path.stat().st_mtime_ns, path.name
 
 
 def _first_whole(paths: Iterable[Path]) -> Path | None:
     for path in paths:
-        if is_whole(path):
+        # A checkpoint is a zip archive, whose directory comes last, so a truncated one has none.
+        if zipfile.is_zipfile(path):
             return path
         log.warning("%s is skipped: it is damaged, perhaps cut off by a kill; delete it", path)
     return None
@@ -93,43 +77,6 @@ def recall_in_name(path: Path) -> float | None:
 def find_finished(folder: Path) -> Path | None:
     """Return the final checkpoint of a finished step."""
     return max(folder.glob(f"{FINISHED}*.ckpt"), default=None)
-
-
-def load_frozen(name: Path | str, device: torch.device | str, **settings: Any) -> PremiseRetriever:
-    """Load a model for inference: a checkpoint file, or an encoder from a folder or the hub.
-
-    Args:
-        name: The file, folder or hub id. A checkpoint records its settings and tokenizer; a
-            folder's own tokenizer is used; otherwise ByT5's.
-        device: Where to put it.
-        **settings: Constructor arguments of a model that is not a checkpoint.
-
-    Raises:
-        CheckpointError: If it cannot be loaded.
-    """
-    if Path(name).suffix == ".ckpt" or Path(name).is_file():
-        return PremiseRetriever.load(name, device)
-    if any((Path(name) / file).is_file() for file in _TOKENIZER_FILES):
-        settings.setdefault("tokenizer_name", str(name))
-    model = PremiseRetriever(str(name), **settings).to(torch.device(device))
-    model.freeze()
-    return model
-
-
-def load_start(config: TrainingConfig, checkpoint: Path | None) -> PremiseRetriever:
-    """Load the model that a step starts from, ready to train with the configuration's settings.
-
-    Raises:
-        CheckpointError: If it cannot be loaded.
-    """
-    settings = config.get_model_config()
-    name = settings.pop("model_name")
-    if checkpoint is None and Path(name).suffix == ".ckpt":
-        checkpoint = Path(name)
-    if checkpoint is None:
-        # transformers hands models over in evaluation mode
-        return PremiseRetriever(name, **settings).train()
-    return PremiseRetriever.load(checkpoint, freeze=False, **settings)
 
 
 def write_finished(folder: Path, source: Path, consolidation: Consolidation | None) -> Path:

@@ -8,7 +8,7 @@ repositories the Fisher information adds up and the anchor is the latest model (
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import torch
@@ -18,15 +18,8 @@ from tqdm import tqdm
 from lean_dojo_plugins.retrieval.data.batches import TrainBatch
 from lean_dojo_v2.errors import CheckpointError
 
-
-class Consolidated(Protocol):
-    """A model whose Fisher information can be computed."""
-
-    def named_parameters(self) -> Iterable[tuple[str, nn.Parameter]]:
-        """Return the parameters."""
-
-    def similarity_loss(self, batch: TrainBatch) -> torch.Tensor:
-        """Return the loss of a batch, without any penalty."""
+if TYPE_CHECKING:
+    from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever
 
 
 @attrs.frozen(eq=False)
@@ -41,7 +34,7 @@ class Consolidation:
     fisher: dict[str, torch.Tensor]
     anchor: dict[str, torch.Tensor]
 
-    def penalty(self, model: Consolidated) -> torch.Tensor:
+    def penalty(self, model: PremiseRetriever) -> torch.Tensor:
         """Compute Σ F (θ − θ*)² over all parameters: a scalar that can be differentiated."""
         terms = [
             (self.fisher[name] * (parameter - self.anchor[name]).square()).sum()
@@ -59,7 +52,7 @@ class Consolidation:
 
     def to_state(self) -> dict[str, Any]:
         """Return the state for a checkpoint."""
-        return {"fisher": self.fisher, "anchor": self.anchor}
+        return attrs.asdict(self, recurse=False)
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any], model: nn.Module) -> Consolidation:
@@ -79,7 +72,7 @@ class Consolidation:
 
     @classmethod
     def after(
-        cls, model: Consolidated, fisher: dict[str, torch.Tensor], before: Consolidation | None
+        cls, model: PremiseRetriever, fisher: dict[str, torch.Tensor], before: Consolidation | None
     ) -> Consolidation:
         """Consolidate a repository: add its Fisher information, anchor at the model as it is.
 
@@ -109,7 +102,7 @@ def normalised(fisher: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
 
 
 def fisher_information(
-    model: Consolidated, batches: Iterable[TrainBatch], *, total: int | None = None
+    model: PremiseRetriever, batches: Iterable[TrainBatch], *, total: int | None = None
 ) -> dict[str, torch.Tensor]:
     """Compute the diagonal of the empirical Fisher information.
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -11,20 +13,18 @@ import numpy as np
 import pytorch_lightning as pl
 import torch
 from torch.nn import functional
+from tqdm import tqdm
 from transformers import PreTrainedModel, get_cosine_schedule_with_warmup
 
 from lean_dojo_plugins.retrieval.data.batches import EvalBatch, TrainBatch
+from lean_dojo_plugins.retrieval.data.corpus import Numbers
 from lean_dojo_plugins.retrieval.data.datamodule import RetrievalDataModule
-from lean_dojo_plugins.retrieval.data.tokenizer import PAD_ID
-from lean_dojo_plugins.retrieval.model.embedding import embed_all
+from lean_dojo_plugins.retrieval.data.tokens import PAD_ID, TokenStore
 from lean_dojo_plugins.retrieval.model.encoder import build_encoder, load_encoder
 from lean_dojo_plugins.retrieval.model.ewc import Consolidation
-from lean_dojo_plugins.retrieval.model.metrics import Tally
-from lean_dojo_plugins.retrieval.model.topk import UsableAt, top_k
+from lean_dojo_plugins.retrieval.model.ranking import METRICS, measured, top_k
+from lean_dojo_plugins.training.devices import cpu_has_bf16
 from lean_dojo_v2.errors import CheckpointError
-
-KIND = "lean-dojo-v2 retriever"
-"""Marks a checkpoint as a retriever's."""
 
 
 class PremiseRetriever(pl.LightningModule):
@@ -79,31 +79,48 @@ class PremiseRetriever(pl.LightningModule):
         self.consolidation: Consolidation | None = None
         self.split_strategies: tuple[str, ...] = ()  # those that it was trained on
         self._embeddings: torch.Tensor | None = None
-        self._tally = Tally()
+        self._measured: list[list[float]] = []
 
     # --- loading -------------------------------------------------------------------------------
 
     @classmethod
     def load(
         cls,
-        path: Path | str,
+        source: Path | str,
         device: torch.device | str = "cpu",
         *,
         freeze: bool = True,
         **settings: Any,
     ) -> PremiseRetriever:
-        """Load a Lightning checkpoint, strictly.
+        """Load a Lightning checkpoint, strictly, or an encoder from a folder or the hub.
 
         Args:
-            path: The ``.ckpt`` file.
+            source: The ``.ckpt`` file, the folder or the hub id.
             device: Where to put the model.
             freeze: Evaluation mode without gradients; otherwise ready for training.
-            **settings: Constructor arguments that replace those of the checkpoint.
+            **settings: Constructor arguments; they replace those that a checkpoint records. The
+                tokenizer of an encoder is by default the one of that name, see
+                :func:`.tokens.load_tokenizer`.
 
         Raises:
+            TrainingError: If it cannot be loaded.
             CheckpointError: If the file is missing, broken, of another kind, or its weights do
                 not fit.
         """
+        if Path(source).suffix == ".ckpt" or Path(source).is_file():
+            model = cls._of_checkpoint(source, settings)
+        else:
+            model = cls(str(source), **{"tokenizer_name": str(source), **settings})
+        model = model.to(torch.device(device))
+        if freeze:
+            model.freeze()
+        else:
+            model.unfreeze()
+            model.encoder.train()  # transformers hands models over in evaluation mode
+        return model
+
+    @classmethod
+    def _of_checkpoint(cls, path: Path | str, settings: dict[str, Any]) -> PremiseRetriever:
         checkpoint = read_checkpoint(path)
         known = set(cls.__init__.__annotations__) - {"return"}
         settings = {**(checkpoint.get("hyper_parameters") or {}), **settings}
@@ -118,12 +135,6 @@ class PremiseRetriever(pl.LightningModule):
                 f"{path} does not fit its encoder: {' '.join(lines)[:300]}"
             ) from error
         model.on_load_checkpoint(checkpoint)
-        model = model.to(torch.device(device))
-        if freeze:
-            model.freeze()
-        else:
-            model.unfreeze()
-            model.encoder.train()
         return model
 
     # --- the model -----------------------------------------------------------------------------
@@ -149,14 +160,48 @@ class PremiseRetriever(pl.LightningModule):
         The premises of a batch differ much in length; padding all to the longest would be most of
         the work.
         """
-        lengths = (ids != PAD_ID).sum(dim=1)
-        ordered = torch.argsort(lengths, descending=True, stable=True)
-        sizes = lengths[ordered].tolist()
-        parts = [
-            self.embed(ids[ordered[first:last], : sizes[first]])
-            for first, last in length_groups(sizes)
-        ]
-        return torch.cat(parts)[torch.argsort(ordered)]
+        lengths = (ids != PAD_ID).sum(dim=1).cpu().numpy()
+        batches = self._length_batches(lengths)
+        parts = [self.embed(ids[batch, : lengths[batch[0]]]) for batch in batches]
+        return torch.cat(parts)[np.argsort(np.concatenate(batches))]
+
+    @torch.inference_mode()
+    def embed_all(
+        self, store: TokenStore, numbers: Numbers | None = None, description: str | None = None
+    ) -> torch.Tensor:
+        """Encode the texts of a store, in evaluation mode.
+
+        Args:
+            store: The texts' tokens.
+            numbers: Which texts; default all.
+            description: Of the progress bar (shown on a terminal only); ``None``: no bar.
+
+        Returns:
+            ``float32[len(numbers), D]`` on the model's device, in the order asked for.
+        """
+        chosen = np.arange(len(store)) if numbers is None else numbers
+        result = torch.empty(len(chosen), self.encoder.config.d_model, device=self.device)
+        hidden = None if description else True  # None: off a terminal
+        with (
+            tqdm(total=len(chosen), desc=description, unit="text", disable=hidden) as bar,
+            inference_autocast(self.device),
+        ):
+            for batch in self._length_batches(store.lengths[chosen]):
+                result[batch] = self.embed(store.pad(chosen[batch]).to(self.device)).float()
+                bar.update(len(batch))
+        return result
+
+    def _length_batches(self, lengths: Numbers) -> list[Numbers]:
+        # Many on a GPU; elsewhere as many as fit the caches.
+        return length_batches(lengths, 1 << 17 if self.device.type == "cuda" else 1 << 13)
+
+    def tokens(self, texts: Iterable[str]) -> TokenStore:
+        """Encode texts with the model's tokenizer.
+
+        Raises:
+            TrainingError: If the tokenizer cannot be loaded.
+        """
+        return TokenStore.build(texts, self.tokenizer_name, self.max_seq_len)
 
     def forward(self, batch: TrainBatch) -> torch.Tensor:
         """Return the cosine of every state with every column, ``float32[B, C]``."""
@@ -166,14 +211,13 @@ class PremiseRetriever(pl.LightningModule):
 
     def similarity_loss(self, batch: TrainBatch) -> torch.Tensor:
         """Return the mean squared error of the cosines against the labels, where they count."""
+        # Through forward(): that is the call in which DDP gathers gradients.
         return weighted_mse(self(batch), batch)
 
     def training_step(self, batch: TrainBatch, batch_index: int) -> torch.Tensor:
         """Return the loss of a batch, with the EWC penalty where it is on."""
         del batch_index
-        # Through forward(): that is the call in which DDP gathers gradients.
-        similarity = self(batch)
-        loss = weighted_mse(similarity, batch)
+        loss = self.similarity_loss(batch)
         size = len(batch["rows"])
         self.log("loss_train", loss, prog_bar=True, batch_size=size)
         if self.ewc_lambda > 0 and self.consolidation is not None:
@@ -213,52 +257,45 @@ class PremiseRetriever(pl.LightningModule):
     def on_validation_epoch_start(self) -> None:
         """Encode the corpus; each process encodes its share."""
         store = self._data.premises
-        world, rank = self.trainer.world_size, self.trainer.global_rank
-        if world == 1:
-            self._embeddings = embed_all(self, store, description="Encoding premises")
-        else:
-            share = -(-len(store) // world)
-            # The last share is filled up with the first premises, so that all are equally long.
-            numbers = np.arange(rank * share, (rank + 1) * share) % len(store)
-            part = embed_all(self, store, numbers=numbers)
-            gathered = part.new_empty((world * share, part.shape[1]))
-            torch.distributed.all_gather_single(gathered, part)
-            self._embeddings = gathered[: len(store)]
-        self._tally = Tally()
+        rank, share = self.trainer.global_rank, -(-len(store) // self.trainer.world_size)
+        # The last share is filled up with the first premises, so that all are equally long.
+        numbers = np.arange(rank * share, (rank + 1) * share) % len(store)
+        part = self.embed_all(store, numbers, "Encoding premises" if rank == 0 else None)
+        gathered = self.all_gather(part)
+        assert isinstance(gathered, torch.Tensor)
+        self._embeddings = gathered.view(-1, part.shape[1])[: len(store)]
+        self._measured = []
 
     def validation_step(self, batch: EvalBatch, batch_index: int) -> None:
-        """Retrieve for a batch of states and count the hits."""
+        """Retrieve for a batch of states and measure it."""
         del batch_index
         assert self._embeddings is not None
-        examples = self._data.val_examples
-        numbers = batch["examples"].cpu().numpy()
-        usable = UsableAt(
-            self._data.corpus.visibility, examples.files[numbers], examples.befores[numbers]
-        )
+        examples = [self._data.val_examples[number] for number in batch["examples"].tolist()]
+        usable = (one.usable(self._data.corpus.visibility) for one in examples)
         queries = self.embed(batch["queries"])
         _, found = top_k(queries, self._embeddings, self.num_retrieved, usable)
-        for number, retrieved in zip(numbers, found.cpu().numpy(), strict=True):
-            self._tally.add(retrieved, examples.positives_of(int(number)))
+        for example, retrieved in zip(examples, found.numpy(), strict=True):
+            self._measured.append(measured(retrieved, example.positives))
 
     def on_validation_epoch_end(self) -> None:
         """Log the metrics over all processes; no state is counted twice."""
         self._embeddings = None
-        sums = torch.from_numpy(self._tally.sums).to(self.device, torch.float32)
-        total = self.trainer.strategy.reduce(sums, reduce_op="sum")
-        scores = Tally(sums=np.asarray(total.cpu(), dtype=np.float64)).scores()
-        if scores.count:
+        rows = torch.tensor(self._measured).reshape(len(self._measured), len(METRICS))
+        sums = torch.cat([rows.sum(0), torch.tensor([float(len(rows))])]).to(self.device)
+        *totals, count = self.trainer.strategy.reduce(sums, reduce_op="sum").tolist()
+        if count:
             # Equal in all processes already; sync_dist only tells Lightning so.
-            self.log("Recall@1_val", scores.values["R@1"], sync_dist=True)
-            self.log("Recall@10_val", scores.values["R@10"], prog_bar=True, sync_dist=True)
-            self.log("MRR", scores.values["MRR"], sync_dist=True)
+            recall_1, recall_10, rank = (total / count for total in totals)
+            self.log("Recall@1_val", recall_1, sync_dist=True)
+            self.log("Recall@10_val", recall_10, prog_bar=True, sync_dist=True)
+            self.log("MRR", rank, sync_dist=True)
 
     # --- checkpoints ---------------------------------------------------------------------------
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         """Add what loading needs, EWC's state and the split strategies."""
-        checkpoint["kind"] = KIND
         settings = dict(checkpoint.get("hyper_parameters") or self.hparams)
-        settings["encoder_config"] = plain_config(self.encoder)
+        settings["encoder_config"] = self.encoder.config.to_dict()
         checkpoint["hyper_parameters"] = settings
         checkpoint["split_strategies"] = list(self.split_strategies)
         if self.consolidation is not None:
@@ -281,19 +318,37 @@ class PremiseRetriever(pl.LightningModule):
         return digest.hexdigest()
 
 
-def length_groups(sizes: list[int]) -> list[tuple[int, int]]:
-    """Split lengths, longest first, into runs in which the shortest is over 2/3 of the longest.
+def has_bf16(device: str) -> bool:
+    """Whether a type of device, ``cuda`` or another, is fast at bfloat16 here."""
+    return torch.cuda.is_bf16_supported() if device == "cuda" else cpu_has_bf16()
 
-    >>> length_groups([300, 250, 100, 90, 10])
-    [(0, 2), (2, 4), (4, 5)]
+
+def inference_autocast(device: torch.device) -> AbstractContextManager[Any]:
+    """Compute in bfloat16 on devices that are fast at it (embeddings change by about 4e-5)."""
+    fast = has_bf16(device.type)
+    return torch.autocast(device.type, dtype=torch.bfloat16) if fast else nullcontext()
+
+
+def length_batches(lengths: Numbers, tokens: int) -> list[Numbers]:
+    """Split texts into batches of similar length, longest first.
+
+    The shortest text of a batch has more than 2/3 of the tokens of the longest, and all together
+    have at most ``tokens``, padding included.
+
+    >>> [batch.tolist() for batch in length_batches(np.array([10, 300, 90, 250, 100]), 600)]
+    [[1, 3], [4, 2], [0]]
     """
-    groups = []
+    order = np.argsort(-lengths, kind="stable")
+    sizes = lengths[order].tolist()
+    ends = []
     first = 0
-    for last in range(1, len(sizes) + 1):
-        if last == len(sizes) or 3 * sizes[last] <= 2 * sizes[first]:
-            groups.append((first, last))
+    for last, size in enumerate(sizes):
+        if last > first and (
+            3 * size <= 2 * sizes[first] or (last + 1 - first) * sizes[first] > tokens
+        ):
+            ends.append(last)
             first = last
-    return groups
+    return np.split(order, ends) if sizes else []
 
 
 def weighted_mse(similarity: torch.Tensor, batch: TrainBatch) -> torch.Tensor:
@@ -304,16 +359,6 @@ def weighted_mse(similarity: torch.Tensor, batch: TrainBatch) -> torch.Tensor:
     weights = batch["weights"]
     error = (similarity.float() - batch["labels"]).square()
     return (error * weights).sum() / weights.sum().clamp(min=1)
-
-
-def plain_config(encoder: PreTrainedModel) -> dict[str, Any]:
-    """Return an encoder's configuration as plain values, for safe loading."""
-    config = encoder.config.to_dict()
-    return {
-        key: value
-        for key, value in config.items()
-        if value is None or isinstance(value, (str, int, float, bool))
-    }
 
 
 def read_checkpoint(path: Path | str) -> dict[str, Any]:

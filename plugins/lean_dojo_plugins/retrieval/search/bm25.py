@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import bm25s
 import numpy as np
 
 from lean_dojo_plugins.retrieval.data.corpus import Corpus, Numbers
-from lean_dojo_plugins.retrieval.data.examples import RetrievalExamples
-from lean_dojo_plugins.retrieval.model.metrics import Scores, Tally
+from lean_dojo_plugins.retrieval.data.examples import Example
+from lean_dojo_plugins.retrieval.model.ranking import Scores, measured
 
 _WORD = re.compile(r"[^\W_]+|[^\w\s]")
 _CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -45,13 +46,10 @@ class BM25:
         order = np.argsort(-scores, kind="stable")[:k]
         return usable[order].tolist()  # type: ignore[no-any-return]
 
-    def evaluate(self, examples: RetrievalExamples, k: int) -> Scores:
+    def score(self, examples: Sequence[Example], k: int) -> Scores:
         """Measure it on examples; ties go to the premise that comes first in the corpus."""
-        tally = Tally()
-        seeing = self._corpus.visibility
-        for number in range(len(examples)):
-            place = int(examples.files[number]), int(examples.befores[number])
-            usable = np.flatnonzero(seeing.mask(*place))
-            retrieved = self.top(examples.states[number], usable, k)
-            tally.add(retrieved, examples.positives_of(number))
-        return tally.scores()
+        rows = []
+        for one in examples:
+            usable = np.flatnonzero(one.usable(self._corpus.visibility))
+            rows.append(measured(self.top(one.state, usable, k), one.positives))
+        return Scores.of(rows)

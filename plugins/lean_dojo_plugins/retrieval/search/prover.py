@@ -14,14 +14,14 @@ from lean_dojo_core.records import Theorem
 from lean_dojo_plugins.causal_lm.generate.generator import CausalTacticGenerator
 from lean_dojo_plugins.causal_lm.generate.prover import Sampler, write_proof
 from lean_dojo_plugins.causal_lm.model.loading import ADAPTER_FILE
-from lean_dojo_plugins.retrieval.data.texts import premise_text
+from lean_dojo_plugins.retrieval.data.corpus import premise_text
 from lean_dojo_plugins.retrieval.search.retriever import Retriever
 from lean_dojo_plugins.retrieval.search.seq2seq import Seq2SeqGenerator
 from lean_dojo_plugins.training.hub import fetch, resolve_model
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.paths import merged_data_dir
 from lean_dojo_v2.prover.base import BaseProver
-from lean_dojo_v2.prover.suggestion import Place, TacticGenerator
+from lean_dojo_v2.prover.suggestion import Place, PremiseSource, TacticGenerator
 
 DEFAULT_GENERATOR = "kaiyuy/leandojo-lean4-retriever-tacgen-byt5-small"
 """The generator of ReProver (Yang et al. 2023, "LeanDojo"), which reads retrieved premises."""
@@ -46,7 +46,7 @@ class RetrievalProver(BaseProver):
 
     Raises:
         UsageError: If there is no corpus or no generator at that path.
-        CheckpointError: If the retriever cannot be loaded.
+        TrainingError: If the retriever or the generator cannot be loaded.
         DataError: If the corpus cannot be read.
     """
 
@@ -62,18 +62,13 @@ class RetrievalProver(BaseProver):
         seed: int | None = None,
     ) -> None:
         super().__init__(config)
-        asked = None if config is None else config.temperature
+        asked = self.settings.temperature
         temperature = 1.0 if asked is None else asked
         if seed is not None:
             self.settings = attrs.evolve(self.settings, seed=seed)
-        corpus = Path(indexed_corpus_path or merged_data_dir() / "corpus.jsonl")
-        if not corpus.is_file():
-            raise UsageError(
-                f"{corpus}: there is no such corpus; export one with `lean-dojo database export`, "
-                "or name one"
-            )
-        where = None if device == "auto" else device
-        self._premises = Premises(Retriever.open(ret_ckpt_path, corpus, device=where), num_premises)
+        corpus = indexed_corpus_path or merged_data_dir() / "corpus.jsonl"
+        self.retriever = Retriever.open(ret_ckpt_path, corpus, device=device)
+        self.num_premises = num_premises
         name = resolve_model(gen_ckpt_path or DEFAULT_GENERATOR)
         self._causal: CausalTacticGenerator | None = None
         self._generator: TacticGenerator
@@ -90,35 +85,9 @@ class RetrievalProver(BaseProver):
         return self._generator
 
     @property
-    def premises(self) -> Premises:
-        """The source of premises."""
-        return self._premises
-
-    def generate_whole_proof(self, theorem: Theorem | str) -> str:
-        """Write a complete proof; see :meth:`BaseProver.generate_whole_proof`.
-
-        Raises:
-            UsageError: If the generator is a sequence-to-sequence model, which writes tactics.
-        """
-        if self._causal is None:
-            raise UsageError(
-                "this generator writes one tactic at a time; use it for search, or use a causal "
-                "language model to write whole proofs"
-            )
-        return write_proof(self._causal, theorem)
-
-
-@attrs.frozen(eq=False)
-class Premises:
-    """Retrieves the premises that a theorem may use.
-
-    Attributes:
-        retriever: The model with its corpus.
-        count: Maximum number of premises per goal.
-    """
-
-    retriever: Retriever
-    count: int
+    def premises(self) -> PremiseSource:
+        """This prover, which finds the premises that a theorem may use."""
+        return self
 
     def retrieve(self, goals: Sequence[str], places: Sequence[Place | None]) -> list[list[str]]:
         """Return texts of premises; see :class:`lean_dojo_v2.prover.suggestion.PremiseSource`.
@@ -132,11 +101,24 @@ class Premises:
             else None
             for place in places
         ]
-        found = self.retriever.retrieve_at(goals, known, k=self.count)
+        found = self.retriever.retrieve(goals, known, k=self.num_premises)
         return [
             [premise_text(hit.premise.full_name, hit.premise.code) for hit in hits]
             for hits in found
         ]
+
+    def generate_whole_proof(self, theorem: Theorem | str) -> str:
+        """Write a complete proof; see :meth:`BaseProver.generate_whole_proof`.
+
+        Raises:
+            UsageError: If the generator is a sequence-to-sequence model, which writes tactics.
+        """
+        if self._causal is None:
+            raise UsageError(
+                "this generator writes one tactic at a time; use it for search, or use a causal "
+                "language model to write whole proofs"
+            )
+        return write_proof(self._causal, theorem)
 
 
 class WithPremises:

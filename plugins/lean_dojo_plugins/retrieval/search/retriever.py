@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,20 +11,20 @@ from typing import Any
 import attrs
 import numpy as np
 import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
 
 from lean_dojo_core import Position, Premise, remove_marks
 from lean_dojo_core.errors import UsageError
-from lean_dojo_plugins.retrieval.data.corpus import Corpus, pack_position
-from lean_dojo_plugins.retrieval.data.tokenizer import load_tokenizer
-from lean_dojo_plugins.retrieval.data.tokens import TokenStore
-from lean_dojo_plugins.retrieval.model.checkpoints import load_frozen
-from lean_dojo_plugins.retrieval.model.embedding import embed_all
+from lean_dojo_plugins.retrieval.data.corpus import Corpus, Mask, pack_position
+from lean_dojo_plugins.retrieval.data.examples import Example
 from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever
-from lean_dojo_plugins.retrieval.model.topk import UsableAt, top_k
-from lean_dojo_plugins.retrieval.search.index import PremiseIndex, path_beside
+from lean_dojo_plugins.retrieval.model.ranking import Scores, measured, top_k
 from lean_dojo_plugins.training.devices import choose_device
+from lean_dojo_v2.atomic import atomic_writer
+from lean_dojo_v2.errors import CheckpointError
 
-__all__ = ["Retrieved", "Retriever"]
+log = logging.getLogger(__name__)
 
 
 @attrs.frozen
@@ -53,19 +54,65 @@ class Retrieved:
 
 @attrs.frozen(eq=False)
 class Retriever:
-    """A retriever with corpus and index.
+    """A model with a corpus that it has encoded.
 
     Attributes:
         model: The encoder, frozen.
         corpus: The premises.
-        index: Their embeddings.
-        index_file: Where the index is kept; ``None`` for a model without a checkpoint file.
+        embeddings: ``float32[P, D]``: the encoded premises, of norm 1.
+        index_file: Where they are kept; ``None`` for a model without a checkpoint file.
     """
 
     model: PremiseRetriever
     corpus: Corpus
-    index: PremiseIndex
+    embeddings: torch.Tensor
     index_file: Path | None = None
+
+    @classmethod
+    def of(cls, model: PremiseRetriever, corpus: Corpus, checkpoint: Path | None) -> Retriever:
+        """Take the index beside a checkpoint; make and store it if it is missing or stale.
+
+        For a model without a checkpoint file (``None``), nothing is stored.
+        """
+        file = None if checkpoint is None else index_beside(checkpoint, corpus)
+        if file is not None and file.is_file():
+            try:
+                return cls.load(file, model, corpus)
+            except CheckpointError as error:
+                log.warning("%s; making it again", error)
+        model.eval()
+        tokens = model.tokens(corpus.texts)
+        made = cls(model, corpus, model.embed_all(tokens, description="Indexing premises"), file)
+        if file is not None:
+            made.save(file)
+        return made
+
+    @classmethod
+    def load(cls, path: Path, model: PremiseRetriever, corpus: Corpus) -> Retriever:
+        """Read an index.
+
+        Raises:
+            CheckpointError: If it is missing, broken, or belongs to another model or corpus.
+        """
+        wanted = _fingerprint(model, corpus)
+        try:
+            with safe_open(str(path), framework="pt", device=str(model.device)) as file:
+                found = (file.metadata() or {}).get("fingerprint")
+                if found != wanted:
+                    raise CheckpointError(
+                        f"{path} was made with another model or another corpus (fingerprint "
+                        f"{found}, wanted {wanted}); make it again with `lean-dojo index`"
+                    )
+                return cls(model, corpus, file.get_tensor("embeddings"), path)
+        except (OSError, SafetensorError) as error:
+            raise CheckpointError(f"{path} cannot be read as an index: {error}") from error
+
+    def save(self, path: Path) -> None:
+        """Write the index atomically."""
+        tensors = {"embeddings": self.embeddings.contiguous().cpu()}
+        metadata = {"fingerprint": _fingerprint(self.model, self.corpus)}
+        with atomic_writer(path) as stream:
+            save_file(tensors, stream.name, metadata)
 
     @classmethod
     def open(
@@ -73,58 +120,45 @@ class Retriever:
         checkpoint: Path | str,
         corpus_path: Path | str,
         *,
-        device: torch.device | str | None = None,
-        index_path: Path | str | None = None,
+        device: str = "auto",
+        index_path: Path | None = None,
     ) -> Retriever:
         """Load a checkpoint and a corpus; take the index beside the checkpoint or make it.
 
         Args:
             checkpoint: A Lightning checkpoint, a hub id or a local folder.
             corpus_path: The ``corpus.jsonl``.
-            device: Where to compute; default: a GPU if there is one.
+            device: ``auto``, ``cpu``, ``cuda`` or ``mps``.
             index_path: An index to use instead.
 
         Raises:
-            CheckpointError: If the checkpoint cannot be loaded, or ``index_path`` is not of
+            TrainingError: If the checkpoint cannot be loaded, or ``index_path`` is not of
                 this model and corpus.
             DataError: If the corpus cannot be read.
         """
         corpus = Corpus.read(corpus_path)
-        model = load_frozen(checkpoint, device or choose_device().name)
+        model = PremiseRetriever.load(checkpoint, choose_device(device).name)
         if index_path is not None:
-            given = PremiseIndex.load(index_path, model, corpus)
-            return cls(model, corpus, given, Path(index_path))
-        file = Path(checkpoint) if Path(checkpoint).is_file() else None
-        kept = None if file is None else path_beside(file, corpus)
-        return cls(model, corpus, PremiseIndex.for_checkpoint(file, model, corpus), kept)
+            return cls.load(index_path, model, corpus)
+        return cls.of(model, corpus, Path(checkpoint) if Path(checkpoint).is_file() else None)
+
+    def score(self, examples: Sequence[Example], k: int) -> Scores:
+        """Measure it on examples, on the ``k`` best premises of each; at least 10."""
+        tokens = self.model.tokens(one.state for one in examples)
+        queries = self.model.embed_all(tokens, description="Encoding states")
+        usable = (one.usable(self.corpus.visibility) for one in examples)
+        _, found = top_k(queries, self.embeddings, k, usable)
+        pairs = zip(found.numpy(), examples, strict=True)
+        return Scores.of([measured(retrieved, one.positives) for retrieved, one in pairs])
 
     def retrieve(
         self,
         states: Sequence[str],
-        *,
-        k: int = 10,
-        file_path: str | None = None,
-        before: Position | None = None,
-    ) -> list[list[Retrieved]]:
-        """Find the best premises of states of one theorem; see :meth:`retrieve_at`.
-
-        Args:
-            states: Goals as Lean prints them.
-            k: Premises per state.
-            file_path: File of the theorem: only what it may use is retrieved. Default: everything.
-            before: Start of the theorem in that file; default: its end.
-        """
-        place = None if file_path is None else (file_path, before)
-        return self.retrieve_at(states, [place] * len(states), k=k)
-
-    def retrieve_at(
-        self,
-        states: Sequence[str],
-        places: Sequence[tuple[str, Position | None] | None],
+        places: Sequence[tuple[str, Position | None] | None] | None = None,
         *,
         k: int = 10,
     ) -> list[list[Retrieved]]:
-        """Find the best premises of states of different theorems, in one batch.
+        """Find the best premises of states, in one batch.
 
         Args:
             states: Goals as Lean prints them.
@@ -140,29 +174,9 @@ class Retriever:
         """
         if k < 1:
             raise UsageError(f"k={k}: ask for at least one premise")
-        found: list[list[Retrieved]] = [[] for _ in states]
-        queries = self._embed(states)
-        for placed in (True, False):
-            chosen = [i for i, place in enumerate(places) if (place is not None) is placed]
-            if chosen:
-                usable = self._usable([p for p in places if p]) if placed else None
-                hits = self._top(queries[chosen], k, usable)
-                for index, retrieved in zip(chosen, hits, strict=True):
-                    found[index] = retrieved
-        return found
-
-    def _usable(self, places: Sequence[tuple[str, Position | None]]) -> UsableAt:
-        end = np.iinfo(np.int64).max
-        files = [self._file(path) for path, _ in places]
-        starts = [pack_position(before) if before else end for _, before in places]
-        return UsableAt(
-            self.corpus.visibility,
-            np.array(files, dtype=np.int64),
-            np.array(starts, dtype=np.int64),
-        )
-
-    def _top(self, queries: torch.Tensor, k: int, usable: UsableAt | None) -> list[list[Retrieved]]:
-        scores, numbers = top_k(queries, self.index.embeddings, k, usable)
+        queries = self.model.embed_all(self.model.tokens(map(remove_marks, states)))
+        usable = map(self._usable, places or [None] * len(states))
+        scores, numbers = top_k(queries, self.embeddings, k, usable)
         return [
             [
                 Retrieved(self.corpus[number], self.corpus.path_of(number), score)
@@ -172,10 +186,14 @@ class Retriever:
             for numbers_of, scores_of in zip(numbers.tolist(), scores.tolist(), strict=True)
         ]
 
-    def _embed(self, states: Sequence[str]) -> torch.Tensor:
-        tokenizer = load_tokenizer(self.model.tokenizer_name)
-        texts = [remove_marks(state) for state in states]
-        return embed_all(self.model, TokenStore.build(texts, tokenizer, self.model.max_seq_len))
+    def _usable(self, place: tuple[str, Position | None] | None) -> Mask:
+        if place is None:
+            return np.ones(len(self.corpus), dtype=np.bool_)
+        path, before = place
+        end = np.iinfo(np.int64).max
+        return self.corpus.visibility.mask(
+            self._file(path), pack_position(before) if before else end
+        )
 
     def _file(self, path: str) -> int:
         number = self.corpus.file_number(path)
@@ -184,3 +202,12 @@ class Retriever:
             hint = f" Did you mean {' or '.join(near)}?" if near else ""
             raise UsageError(f"the corpus has no file {path}.{hint}")
         return number
+
+
+def index_beside(checkpoint: Path, corpus: Corpus) -> Path:
+    """Return the place of an index: beside the checkpoint, one for each corpus."""
+    return checkpoint.with_name(f"{checkpoint.stem}.index-{corpus.fingerprint[:12]}.safetensors")
+
+
+def _fingerprint(model: PremiseRetriever, corpus: Corpus) -> str:
+    return f"{model.fingerprint()}-{corpus.fingerprint}"

@@ -7,21 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import (
-    AutoModelForSeq2SeqLM,
-    AutoTokenizer,
-    LogitsProcessor,
-    LogitsProcessorList,
-    PreTrainedTokenizerBase,
-)
+from transformers import AutoModelForSeq2SeqLM, LogitsProcessor, LogitsProcessorList
 from transformers.modeling_outputs import BaseModelOutput
-from transformers.models.byt5.tokenization_byt5 import ByT5Tokenizer
 
 from lean_dojo_core import remove_marks
 from lean_dojo_plugins.causal_lm.generate.draws import pick, uniforms
+from lean_dojo_plugins.retrieval.data.tokens import load_tokenizer
 from lean_dojo_plugins.training.devices import choose_device
 from lean_dojo_plugins.training.hub import fetch
+from lean_dojo_plugins.training.rows import chunks
 from lean_dojo_v2.prover.suggestion import Suggestion
+
+BATCH_SAMPLES = 256
+"""Tactics sampled at once; bounds memory."""
 
 
 class Seq2SeqGenerator:
@@ -33,7 +31,6 @@ class Seq2SeqGenerator:
         max_length: Tokens of premises and goal together; the goal is kept, then the best premises.
         max_new_tokens: Maximum number of tokens per tactic.
         temperature: Sampling temperature; 0 gives the one greedy tactic.
-        batch_samples: Tactics sampled at once; bounds memory.
         seed: Seed of batches without seeds; later ones continue its sequence.
 
     Raises:
@@ -48,7 +45,6 @@ class Seq2SeqGenerator:
         max_length: int = 2300,
         max_new_tokens: int = 256,
         temperature: float = 1.0,
-        batch_samples: int = 256,
         seed: int = 0,
     ) -> None:
         chosen = choose_device(device)
@@ -59,11 +55,10 @@ class Seq2SeqGenerator:
             dtype=chosen.frozen_dtype,
         )
         self.model: Any = model.to(chosen.name).eval()
-        self.tokenizer = _tokenizer(str(name))
+        self.tokenizer = load_tokenizer(str(name))
         self.max_length = max_length
         self.max_new_tokens = max_new_tokens
         self.temperature = temperature
-        self.batch_samples = batch_samples
         self._random = torch.Generator().manual_seed(seed)
 
     def generate(
@@ -78,11 +73,10 @@ class Seq2SeqGenerator:
         given = premises or [()] * len(goals)
         ids = [self.input_ids(goal, texts) for goal, texts in zip(goals, given, strict=True)]
         own = list(seeds) or torch.randint(2**62, (len(ids),), generator=self._random).tolist()
-        size = max(1, self.batch_samples // num_samples)
+        size = max(1, BATCH_SAMPLES // num_samples)
         found: list[list[Suggestion]] = []
-        for start in range(0, len(ids), size):
-            end = start + size
-            found += self._sample(ids[start:end], num_samples, own[start:end])
+        for part in chunks(zip(ids, own, strict=True), size):
+            found += self._sample([p for p, _ in part], num_samples, [s for _, s in part])
         return found
 
     def input_ids(self, goal: str, premises: Sequence[str]) -> list[int]:
@@ -124,12 +118,9 @@ class Seq2SeqGenerator:
             output_logits=True,
         )
         rows = output.sequences[:, 1:]  # without the decoder's start token
-        steps = zip(output.logits, rows.T, strict=True)
-        chosen = torch.stack(
-            [torch.log_softmax(logits.float(), -1).gather(1, row[:, None])[:, 0]
-             for logits, row in steps],
-            dim=1,
-        )  # fmt: skip
+        chosen = self.model.compute_transition_scores(
+            output.sequences, output.logits, normalize_logits=True
+        )
         ended = rows == self.tokenizer.eos_token_id
         until_end = (ended.cumsum(1) - ended.long()) == 0
         totals = (chosen * until_end).sum(1).tolist()
@@ -174,13 +165,3 @@ def _distinct(
         if whole and tactic and "\n" not in tactic and "\ufffd" not in tactic:
             best[tactic] = max(logprob, best.get(tactic, logprob))
     return [Suggestion(tactic, round(logprob, 4)) for tactic, logprob in best.items()]
-
-
-def _tokenizer(name: str) -> PreTrainedTokenizerBase:
-    """Load the tokenizer; ByT5's needs no file."""
-    if Path(name).is_dir() and not (Path(name) / "tokenizer_config.json").is_file():
-        return ByT5Tokenizer()
-    loaded: PreTrainedTokenizerBase = fetch(
-        AutoTokenizer.from_pretrained, name, what="generator's tokenizer"
-    )
-    return loaded

@@ -1,0 +1,84 @@
+"""Exact top-k premises in bounded memory, and how good they are: recall and reciprocal rank."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import islice
+
+import attrs
+import numpy as np
+import torch
+
+from lean_dojo_plugins.retrieval.data.corpus import Mask, Numbers
+
+QUERIES = 64
+"""Queries that are scored together; over Mathlib, their scores take 50 MB."""
+METRICS = ("R@1", "R@10", "MRR")
+"""Recalls in percent, and the reciprocal rank of the first positive, 0 where none was retrieved."""
+
+
+def top_k(
+    queries: torch.Tensor, premises: torch.Tensor, k: int, usable: Iterable[Mask]
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Find the k best premises of each query by inner product, exactly, some queries at a time.
+
+    Args:
+        queries: ``float32[Q, D]``.
+        premises: ``float32[P, D]``, on the same device.
+        k: How many; fewer come back where there are fewer premises.
+        usable: For each query which premises count, ``bool[P]``.
+
+    Returns:
+        ``scores`` ``float32[Q, min(k, P)]``, best first, and ``numbers`` ``int64`` of that shape,
+        on the CPU. Where a query has fewer usable premises, the rest is ``-inf`` and ``-1``.
+    """
+    masks = iter(usable)
+    found = []
+    for chunk in torch.split(queries, QUERIES):
+        mask = np.array(list(islice(masks, len(chunk))), dtype=np.bool_)
+        mask = mask.reshape(len(chunk), len(premises))
+        unusable = ~torch.from_numpy(mask).to(chunk.device)
+        scores = (chunk @ premises.T).masked_fill_(unusable, -torch.inf)
+        best, numbers = scores.topk(min(k, len(premises)), dim=1)
+        found.append((best.cpu(), numbers.masked_fill(best == -torch.inf, -1).cpu()))
+    scores, numbers = (torch.cat(parts) for parts in zip(*found, strict=True))
+    return scores, numbers
+
+
+def measured(retrieved: Sequence[int] | Numbers, positives: Sequence[int]) -> list[float]:
+    """Return the metrics of one tactic.
+
+    Args:
+        retrieved: Premise numbers, best first; negative ones are padding.
+        positives: The correct ones, at least one.
+    """
+    hits = np.isin(np.array(retrieved, dtype=np.int64), positives)
+    recalls = [100 * float(hits[:k].sum()) / len(positives) for k in (1, 10)]
+    return [*recalls, 1 / (int(np.argmax(hits)) + 1) if hits.any() else 0.0]
+
+
+@attrs.frozen
+class Scores:
+    """Metrics over the tactics that have positives.
+
+    Attributes:
+        values: The mean of each of :data:`METRICS`.
+        margins: Half of the 95 % interval of each, over tactics (normal).
+        count: Number of tactics.
+    """
+
+    values: dict[str, float]
+    margins: dict[str, float]
+    count: int
+
+    @classmethod
+    def of(cls, rows: Sequence[Sequence[float]]) -> Scores:
+        """Return the means over tactics, see :func:`measured`; all 0 without any."""
+        count = len(rows)
+        table = np.array(rows or [[0.0] * len(METRICS)])
+        spreads = table.std(axis=0, ddof=1) if count > 1 else np.zeros(len(METRICS))
+        values, margins = (
+            dict(zip(METRICS, one.tolist(), strict=True))
+            for one in (table.mean(axis=0), 1.96 * spreads / np.sqrt(max(count, 1)))
+        )
+        return cls(values, margins, count)
