@@ -76,6 +76,8 @@ class PluginSpec:
     """Whether a target must be a class, whose constructor's parameters are the settings."""
     gives_rows: ClassVar[bool] = False
     """Whether it turns theorems into rows, which ``lean-dojo preview`` can show."""
+    is_trained: ClassVar[bool] = False
+    """Whether ``lean-dojo train`` runs it, so that its settings file says what to train on."""
 
     name: str = attrs.field(validator=_check_name)
     target: str = attrs.field(validator=_check_target)
@@ -138,6 +140,7 @@ class TrainerSpec(PluginSpec):
     protocol: ClassVar = protocols.Trainer
     is_class: ClassVar = True
     gives_rows: ClassVar = True
+    is_trained: ClassVar = True
 
     required_columns: tuple[str, ...] = _columns()
     default_formatter: str | None = None

@@ -10,7 +10,6 @@ import attrs
 import click
 from ruamel.yaml.error import YAMLError
 
-from lean_dojo_core import TrainerSpec
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.settings import Setting, settings_of
 from lean_dojo_v2.atomic import atomic_write_text
@@ -54,7 +53,7 @@ def schema_command(name: str, kind: str | None) -> None:
     """
     entry = find_entry(name, kind)
     schema = json_schema(entry.load())
-    if isinstance(entry.spec, TrainerSpec):
+    if entry.spec.is_trained:
         schema["properties"][RUN_KEY] = json_schema(RunSection)
     emit_json({"$schema": DIALECT, **schema, "title": f"{entry.spec.kind} {name}"})
 
@@ -75,9 +74,9 @@ def init(name: str, kind: str | None, output: Path | None) -> None:
     """
     entry = find_entry(name, kind)
     head = [f"# Settings of {entry.name} ({entry.distribution} {entry.version})"]
-    if isinstance(entry.spec, TrainerSpec):
+    if entry.spec.is_trained:
         head.append(f"# lean-dojo train {entry.name} -c {output or 'FILE'}")
-    settings = [*settings_of(entry.load()), *([RUN] if isinstance(entry.spec, TrainerSpec) else [])]
+    settings = [*settings_of(entry.load()), *([RUN] if entry.spec.is_trained else [])]
     text = "\n".join([*head, *_lines(settings)])
     if output is None:
         click.echo(text.rstrip())

@@ -26,9 +26,8 @@ from lean_dojo_v2.wording import counted
 
 if TYPE_CHECKING:
     from lean_dojo_core.records import BenchmarkProblem
-    from lean_dojo_v2.cli.prove import ProveTarget
     from lean_dojo_v2.cli.provers import ClusterChoice
-    from lean_dojo_v2.cli.proving import ProvingOptions
+    from lean_dojo_v2.cli.proving import ProveTarget, ProvingOptions
     from lean_dojo_v2.prover.sorries import Sorry, UnprovedDeclaration
 
 

@@ -1,4 +1,4 @@
-"""Options and results of proof search, shared by ``prove`` and ``agent``."""
+"""What to prove, and options and results of proof search, shared by ``prove`` and ``agent``."""
 
 from __future__ import annotations
 
@@ -14,12 +14,17 @@ import click
 from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.cli.options import (
     ANY_FILE,
+    EXISTING_FILE,
     FOLDER,
     NEW_FOLDER,
     NUMBER,
+    database_option,
     filled_by,
+    goal_option,
+    import_option,
     json_option,
     option,
+    repo_option,
 )
 from lean_dojo_v2.cli.output import emit_json, note
 from lean_dojo_v2.lean_agent.config import ProverConfig
@@ -33,6 +38,41 @@ save_tree_option = click.option(
     **NEW_FOLDER,
     help="Save every search tree in this folder, as JSON and as a picture (SVG).",
 )
+
+
+@attrs.frozen(kw_only=True)
+class ProveTarget:
+    """The options that select problems."""
+
+    goal: str | None = filled_by(goal_option)
+    theorem: str | None = option(metavar="NAME", help="One theorem of the database, proved or not.")
+    file: Path | None = option(
+        metavar="FILE.lean", type=EXISTING_FILE, help="Every `sorry` of a Lean file."
+    )
+    problems: Path | None = option(
+        metavar="FILE.jsonl",
+        type=EXISTING_FILE,
+        help="Theorems in miniF2F's format: a JSON object with name and formal_statement per line.",
+    )
+    imports: tuple[str, ...] = filled_by(import_option, default=())
+    database: Path | None = filled_by(database_option(default=None))
+    repositories: tuple[str, ...] = filled_by(repo_option, default=())
+    project: Path | None = option(
+        **FOLDER,
+        help="Folder with the repository's files as they were traced (default: a clone), or with "
+        "the Lake project that a file, goal or problem imports from.",
+    )
+
+    def __attrs_post_init__(self) -> None:
+        named = ("goal", "theorem", "file", "problems")
+        given = [f"--{name}" for name in named if getattr(self, name) is not None]
+        if len(given) > 1:
+            raise UsageError(f"name one thing to prove, not {' and '.join(given)}")
+        traced = self.database is not None or self.repositories
+        if given and given != ["--theorem"] and traced:
+            raise UsageError(f"{given[0]} needs no database: leave out --database and --repo")
+        if self.imports and self.goal is None:
+            raise UsageError("--import is for --goal; a file has its own imports")
 
 
 _NAMES = {

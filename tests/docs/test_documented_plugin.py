@@ -78,7 +78,7 @@ def test_the_smallest_one_is_installed_listed_and_scores(
     small = pip_target(tmp_path / "site", [folder])
     listed = run(small, "-m", "lean_dojo_v2", "plugins", "--json")
     assert "few-words:few-words" in listed.stdout
-    checked = run(small, "-m", "lean_dojo_v2", "plugins", "check", str(folder))
+    checked = run(small, "-m", "lean_dojo_v2", "plugins", "check", "few-words")
     assert checked.returncode == 0, checked.stdout + checked.stderr
     rows = tmp_path / "rows.jsonl"
     rows.write_text('{"completion": "rfl"}\n{"completion": "exact h"}\n')

@@ -70,7 +70,7 @@ def test_a_finished_run_needs_its_start_no_more(tmp_path, traced, tiny_model):
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ("single", r"takes a list of repositories, .*, not Repository"),
+        ("single", r"takes a list of repositories, .*, not <repository "),
         ("text", "takes a list of repositories, such as database.repositories, not 'owner/name'"),
         ("texts", r"takes a list of repositories, .*, not \['owner/name'\]"),
         ("database", "takes a database, such as .*, not 'dynamic_database.json'"),
