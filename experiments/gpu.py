@@ -32,8 +32,8 @@ from lean_dojo_plugins.causal_lm.tiny_model import build_tiny_model
 from lean_dojo_plugins.grpo.groups import plan_groups
 from lean_dojo_plugins.grpo.trainer import GRPOTrainer
 from lean_dojo_plugins.sft.trainer import SFTTrainer
+from lean_dojo_plugins.training.curriculum import CurriculumStep
 from lean_dojo_plugins.training.data import formatted_rows, split_file
-from lean_dojo_plugins.training.learner import CurriculumStep
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.sample import sample_database_path
 

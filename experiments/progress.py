@@ -39,7 +39,7 @@ from transformers.utils import logging as transformers_logging
 
 from lean_dojo_plugins.causal_lm.tiny_model import build_tiny_model
 from lean_dojo_plugins.progress.dataset import ProgressDataset
-from lean_dojo_plugins.progress.metrics import flat, measures
+from lean_dojo_plugins.progress.estimator import measures
 from lean_dojo_plugins.progress.trainer import ProgressTrainer
 from lean_dojo_v2.lean_progress.create_sample_dataset import create
 from lean_dojo_v2.lean_progress.examples import ProgressExample
@@ -127,14 +127,14 @@ def plain(
             save_strategy="no", warmup_steps=0.05, bf16=False,
         ),
         train_dataset=padded(kept),
-        compute_metrics=lambda found: measures(flat(found.predictions), flat(found.label_ids)),
+        compute_metrics=lambda found: measures(found.predictions, found.label_ids),
         processing_class=tokenizer,
     )  # fmt: skip
     trainer.remove_callback(PrinterCallback)
     trainer.add_callback(clock)
     trainer.train()
     output = trainer.predict(padded(held_out))
-    return clock.seconds, measures(flat(output.predictions), flat(output.label_ids))
+    return clock.seconds, measures(output.predictions, output.label_ids)
 
 
 def main() -> None:

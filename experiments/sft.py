@@ -47,7 +47,7 @@ from lean_dojo_plugins.causal_lm.model.loading import load_tokenizer
 from lean_dojo_plugins.causal_lm.text.formatters import TacticChat
 from lean_dojo_plugins.causal_lm.tiny_model import build_tiny_model
 from lean_dojo_plugins.sft.trainer import SFTTrainer
-from lean_dojo_plugins.training.learner import CurriculumStep
+from lean_dojo_plugins.training.curriculum import CurriculumStep
 
 LORA: dict[str, Any] = {
     "r": 16,

@@ -6,29 +6,16 @@ python -m lean_dojo_v2.lean_progress.create_sample_dataset --from-database d.jso
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
 from lean_dojo_core.errors import LeanDojoError
-from lean_dojo_v2.lean_progress.examples import ProgressExample, examples_of, write_examples
+from lean_dojo_v2.database import DynamicDatabase
+from lean_dojo_v2.lean_progress.examples import training_examples, write_examples
+from lean_dojo_v2.sample import sample_database_path
 
 DEFAULT_OUTPUT = "raid/data/sample_leanprogress_dataset.jsonl"
-
-
-def examples_of_database(path: Path) -> Iterator[ProgressExample]:
-    """Yield the examples of the finished proofs in a database, except for held-out theorems.
-
-    A model that has seen held-out proofs would guide the search to them.
-    """
-    from lean_dojo_v2.database import DynamicDatabase
-    from lean_dojo_v2.database.export.splits import split_of
-
-    for repository in DynamicDatabase(path).repositories:
-        for theorem in repository.iter_theorems():
-            if split_of(theorem) == "train":
-                yield from examples_of(theorem)
 
 
 def create(output: Path, database: Path | None = None) -> int:
@@ -45,10 +32,9 @@ def create(output: Path, database: Path | None = None) -> int:
         EmptyDatasetError: If the database has no finished proof with tactics among the theorems
             of its training split; an earlier file is kept.
     """
-    from lean_dojo_v2.sample import sample_database_path
-
     source = database or sample_database_path()
-    return write_examples(output, examples_of_database(source), source=source)
+    examples = training_examples(DynamicDatabase(source).repositories)
+    return write_examples(output, examples, source=source)
 
 
 @click.command(help=__doc__.partition("\n")[0] if __doc__ else None)

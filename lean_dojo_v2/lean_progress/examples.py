@@ -19,6 +19,7 @@ from lean_dojo_core.errors import DataError
 from lean_dojo_core.records import NO_GOALS, Theorem, TracedTactic, contains_sorry, remove_marks
 from lean_dojo_v2.atomic import atomic_writer
 from lean_dojo_v2.data.one_line import one_line
+from lean_dojo_v2.database.export.splits import split_of
 from lean_dojo_v2.errors import EmptyDatasetError
 from lean_dojo_v2.json_text import parse_json
 
@@ -112,6 +113,17 @@ def examples_of(theorem: Theorem) -> Iterator[ProgressExample]:
             prefix="\n".join(tactics[:index]),
             theorem=f"{theorem.url}:{theorem.file_path}:{theorem.full_name}",
         )
+
+
+def training_examples(repositories: Iterable[Any]) -> Iterator[ProgressExample]:
+    """Yield the examples of the repositories' finished proofs, except for held-out theorems.
+
+    A model that has seen held-out proofs would guide the search to them.
+    """
+    for repository in repositories:
+        for theorem in repository.iter_theorems():
+            if split_of(theorem) == "train":
+                yield from examples_of(theorem)
 
 
 def steps_of(tactics: Sequence[TracedTactic]) -> list[TracedTactic]:

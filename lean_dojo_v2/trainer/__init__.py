@@ -7,7 +7,7 @@ True
 
 from typing import TYPE_CHECKING
 
-from lean_dojo_v2.trainer.documented import attach
+import lazy_loader
 
 if TYPE_CHECKING:
     from lean_dojo_plugins.grpo.trainer import GRPOTrainer
@@ -17,4 +17,12 @@ if TYPE_CHECKING:
 
 __all__ = ["GRPOTrainer", "ProgressTrainer", "RetrievalTrainer", "SFTTrainer"]
 
-__getattr__, __dir__ = attach(__name__, __all__)
+__getattr__, __dir__, _ = lazy_loader.attach(
+    "lean_dojo_plugins",
+    submod_attrs={
+        "grpo.trainer": ["GRPOTrainer"],
+        "progress.trainer": ["ProgressTrainer"],
+        "retrieval.trainer": ["RetrievalTrainer"],
+        "sft.trainer": ["SFTTrainer"],
+    },
+)

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from lean_dojo_v2.trainer.documented import attach
+import lazy_loader
 
 if TYPE_CHECKING:
     from lean_dojo_plugins.grpo.dataset import GRPODataset
@@ -10,4 +10,10 @@ if TYPE_CHECKING:
 
 __all__ = ["GRPODataset", "GRPOTrainer"]
 
-__getattr__, __dir__ = attach(__name__, __all__)
+__getattr__, __dir__, _ = lazy_loader.attach(
+    "lean_dojo_plugins.grpo",
+    submod_attrs={
+        "dataset": ["GRPODataset"],
+        "trainer": ["GRPOTrainer"],
+    },
+)

@@ -2,11 +2,16 @@
 
 from typing import TYPE_CHECKING
 
-from lean_dojo_v2.trainer.documented import attach
+import lazy_loader
 
 if TYPE_CHECKING:
     from lean_dojo_plugins.retrieval.trainer import RetrievalTrainer
 
 __all__ = ["RetrievalTrainer"]
 
-__getattr__, __dir__ = attach(__name__, __all__)
+__getattr__, __dir__, _ = lazy_loader.attach(
+    "lean_dojo_plugins.retrieval",
+    submod_attrs={
+        "trainer": ["RetrievalTrainer"],
+    },
+)

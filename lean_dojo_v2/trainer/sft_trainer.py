@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from lean_dojo_v2.trainer.documented import attach
+import lazy_loader
 
 if TYPE_CHECKING:
     from lean_dojo_plugins.sft.dataset import SFTDataset
@@ -10,4 +10,10 @@ if TYPE_CHECKING:
 
 __all__ = ["SFTDataset", "SFTTrainer"]
 
-__getattr__, __dir__ = attach(__name__, __all__)
+__getattr__, __dir__, _ = lazy_loader.attach(
+    "lean_dojo_plugins.sft",
+    submod_attrs={
+        "dataset": ["SFTDataset"],
+        "trainer": ["SFTTrainer"],
+    },
+)

@@ -11,7 +11,7 @@ from trl.trainer.sft_trainer import DataCollatorForLanguageModeling
 from lean_dojo_core import DatasetFormatter
 from lean_dojo_plugins.causal_lm.generate.generator import CausalTacticGenerator
 from lean_dojo_plugins.causal_lm.model.label_head import label_log_probs, restore_forward
-from lean_dojo_plugins.causal_lm.text.tokenisation import Tokeniser
+from lean_dojo_plugins.causal_lm.text.tokenisation import TokenisedExample, Tokeniser
 from lean_dojo_plugins.training.rows import chunks
 from lean_dojo_plugins.training.truncation import TooLong, nothing_fits
 from lean_dojo_v2.errors import EmptyDatasetError
@@ -43,7 +43,8 @@ def evaluate_rows(
         EmptyDatasetError: If no row can be measured.
     """
     rows = list(rows)
-    loss = mean_loss(model, tokenizer, rows, max_length=max_length, too_long=too_long)
+    tokeniser = Tokeniser(tokenizer, max_length, too_long or TooLong())
+    loss = _mean_loss(model, tokenizer, tokeniser.examples(rows))
     if loss is None:
         raise EmptyDatasetError(nothing_fits(len(rows), max_length))
     generator = CausalTacticGenerator.from_model(model, tokenizer, formatter, max_length=max_length)
@@ -57,21 +58,9 @@ def evaluate_rows(
     return {"loss": loss, "exact_match": correct / len(rows)}
 
 
-def mean_loss(
-    model: Any,
-    tokenizer: Any,
-    rows: Iterable[dict[str, Any]],
-    *,
-    max_length: int | None = 1024,
-    too_long: TooLong | None = None,
-) -> float | None:
-    """Return the mean negative log-likelihood per label token, in nats; see :func:`evaluate_rows`.
-
-    Returns:
-        ``None`` if there are no rows, or none that fits.
-    """
-    tokeniser = Tokeniser(tokenizer, max_length, too_long or TooLong())
-    examples = sorted(tokeniser.examples(rows), key=lambda e: len(e.input_ids))
+def _mean_loss(model: Any, tokenizer: Any, given: Iterable[TokenisedExample]) -> float | None:
+    """Return the mean negative log-likelihood per label token, in nats; ``None`` of no example."""
+    examples = sorted(given, key=lambda example: len(example.input_ids))
     collate = DataCollatorForLanguageModeling(tokenizer.pad_token_id)
     restore_forward(model)
     training = model.training

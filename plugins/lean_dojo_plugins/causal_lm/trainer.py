@@ -27,9 +27,9 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from lean_dojo_core import Database, DatasetFormatter, Evaluation, Repository, Theorem, registry
 from lean_dojo_core.errors import ConfigError, UsageError
 from lean_dojo_plugins.causal_lm.evaluation import evaluate_rows
+from lean_dojo_plugins.causal_lm.model.adapting import check_lora
 from lean_dojo_plugins.causal_lm.model.label_head import restore_forward
 from lean_dojo_plugins.causal_lm.model.loading import (
-    check_lora,
     describe_parameters,
     load_model,
     load_tokenizer,
@@ -37,30 +37,26 @@ from lean_dojo_plugins.causal_lm.model.loading import (
 )
 from lean_dojo_plugins.causal_lm.text.preview import preview
 from lean_dojo_plugins.causal_lm.text.templates import render
-from lean_dojo_plugins.training import steady_environment
 from lean_dojo_plugins.training.arguments import (
     FIXED,
     check_trainer_args,
     check_values,
     under_new_names,
 )
-from lean_dojo_plugins.training.callbacks import Callbacks, callbacks_setting, resolve_callbacks
+from lean_dojo_plugins.training.curriculum import CurriculumStep, CurriculumTrainer
 from lean_dojo_plugins.training.data import checked_repositories, formatted_rows, split_file
-from lean_dojo_plugins.training.devices import Device, choose_device
+from lean_dojo_plugins.training.devices import Device
 from lean_dojo_plugins.training.fields import lora_of
 from lean_dojo_plugins.training.hub import check_model_name, has_tokenizer, resolve_model
-from lean_dojo_plugins.training.learner import CurriculumStep
 from lean_dojo_plugins.training.lock import run_lock
 from lean_dojo_plugins.training.loop import Loop
-from lean_dojo_plugins.training.preflight import check_ready
-from lean_dojo_plugins.training.reporting import NoFinalCheckpoint, show_only_a_bar
+from lean_dojo_plugins.training.reporting import NoFinalCheckpoint
 from lean_dojo_plugins.training.run_folder import (
     RunFolder,
     RunState,
     check_same_run,
     trained_settings,
 )
-from lean_dojo_plugins.training.settings import plain_settings
 from lean_dojo_plugins.training.truncation import TooLong
 from lean_dojo_v2 import fields
 from lean_dojo_v2.errors import EmptyDatasetError
@@ -70,7 +66,7 @@ from lean_dojo_v2.plugin_host.optional_protocols import PreviewExample
 
 
 @attrs.define(slots=False, eq=False, kw_only=True)
-class CausalTrainer:
+class CausalTrainer(CurriculumTrainer):
     """Base class of trainers that train one causal language model along a curriculum.
 
     A subclass sets the class variables, may extend :meth:`prepare_rows`, and implements
@@ -132,26 +128,11 @@ class CausalTrainer:
         metadata=about("Train only a LoRA adapter with this configuration."),
     )
     formatter: str = setting("tactic-chat", "Dataset formatter that turns theorems into rows.")
-    trainer_args: Mapping[str, Any] = attrs.field(
-        factory=dict, metadata=about("Further settings of the TRL trainer, by name.")
-    )
     max_length: int | None = setting(
         1024, "Longest example in tokens; longer goals are shortened.", fields.positive_int_or_none
     )
     seed: int = setting(42, "Seed for everything random.", fields.not_negative_int)
-    resume: bool = setting(
-        True, "Go on with an interrupted run in output_dir.", shapes_result=False
-    )
-    report_to: str = setting(
-        "tensorboard",
-        "Where metrics go besides metrics.jsonl: comma-separated, or 'none'.",
-        shapes_result=False,
-    )
-    device: str = setting("auto", "'auto', 'cpu', 'cuda' or 'mps'.", shapes_result=False)
-    callbacks: Callbacks = callbacks_setting()
-    too_long: TooLong = attrs.field(factory=TooLong, init=False, repr=False)
     _trained_on: Path | None = attrs.field(default=None, init=False, repr=False)
-    _model: PreTrainedModel | None = attrs.field(default=None, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         """Check what can be checked without loading a model."""
@@ -164,7 +145,7 @@ class CausalTrainer:
                 f"output_dir is the folder of the model to start from ({self.output_dir}); "
                 "training would overwrite it: use another output_dir"
             )
-        check_values(self.trainer_args, on_cpu=choose_device(self.device).name == "cpu")
+        check_values(self.trainer_args, on_cpu=self.chosen_device.name == "cpu")
         self.make_formatter()
         if not trained_settings(Path(self.output_dir)):  # a finished run no longer needs its start
             check_model_name(self.model_name)
@@ -178,8 +159,7 @@ class CausalTrainer:
             TrainingError: If the tokenizer cannot be loaded, or renders no prompt of the formatter.
         """
         trial = self.step_config(CurriculumStep(0, 1, (), Path(self.output_dir), self.seed, 1))
-        check_ready(self.model_name, self.output_dir, self.reports(), trial)
-        resolve_callbacks(self.callbacks)
+        self.check_ready(trial)
         if has_tokenizer(self.model_name):
             render(self.tokenizer, [self.make_formatter().prompt("⊢ True")], ask=True)
         if self.lora_config is not None:
@@ -248,7 +228,7 @@ class CausalTrainer:
     @property
     def chosen_device(self) -> Device:
         """The device and precision that this trainer runs on."""
-        device = choose_device(self.device)
+        device = super().chosen_device
         wants = False if self.trainer_args.get("fp16") else self.trainer_args.get("bf16")
         return device if wants is None else attrs.evolve(device, bf16=bool(wants))
 
@@ -266,13 +246,6 @@ class CausalTrainer:
                 f"{type(self).__name__} needs; its columns are {', '.join(made.columns)}"
             )
         return made
-
-    def evaluation_formatter(self) -> DatasetFormatter:
-        """Load the formatter for evaluation: the trainer's own, if its rows have completions."""
-        own = self.make_formatter()
-        if "completion" in own.columns:
-            return own
-        return registry.dataset_formatters["tactic-chat"].create()
 
     def step_config(self, step: CurriculumStep, **fixed: Any) -> Any:
         """Make the configuration of one step's trainer.
@@ -326,10 +299,6 @@ class CausalTrainer:
             "DPOTrainer; trainer_args are checked against it, and step_config makes it"
         )
 
-    def settings(self) -> dict[str, Any]:
-        """Return all settings that affect the result; a run resumes only with the same."""
-        return plain_settings(self)
-
     def preview(self, theorems: Iterable[Theorem], limit: int = 3) -> list[PreviewExample]:
         """Return the first examples as the model reads them; only the tokenizer is loaded.
 
@@ -366,7 +335,7 @@ class CausalTrainer:
         self._trained_on = Path(data_path)
         try:
             loop = Loop(self, repos, database, Path(data_path))
-            with run_lock(self.output_dir, loop.processes):
+            with run_lock(self.output_dir, self.processes):
                 loop.run()
         except BaseException:
             self.forget_model()  # half trained; the next call starts from the disk
@@ -381,15 +350,11 @@ class CausalTrainer:
         checkpoint: Path | None,
         target: Path,
     ) -> int:
-        """Train one step with the trainer of :meth:`build_step_trainer`; see :class:`Learner`."""
+        """Train one step with the trainer of :meth:`build_step_trainer`."""
         restore_forward(self.model)
         use_cache = self.model.config.use_cache
-        steady_environment.install()
         fitter = self._built(dataset, step)
-        show_only_a_bar(fitter)
-        for callback in (NoFinalCheckpoint(), *callbacks, *resolve_callbacks(self.callbacks)):
-            fitter.add_callback(callback)
-        fitter.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+        self.train_with(fitter, [NoFinalCheckpoint(), *callbacks], checkpoint)
         # Training turns the cache off in the configuration; generation needs it.
         self.model.config.use_cache = use_cache
         fitter.save_model(str(target))
@@ -413,20 +378,14 @@ class CausalTrainer:
 
     def card(self) -> dict[str, str]:
         """Describe the model for the model card."""
-        base = Path(self.model_name)
-        name = base.name if base.exists() else self.model_name  # no paths of this machine
         adapter = self.lora_config is not None
         return {
-            "title": f"{'LoRA adapter for' if adapter else 'Fine-tuned from'} {name}",
+            "title": "LoRA adapter for" if adapter else "Fine-tuned from",
             "does": "Suggests the next tactic at a Lean 4 goal.",
             "library": "peft" if adapter else "transformers",
             "task": "text-generation",
             "formatter": self.formatter,
         }
-
-    def forget_model(self) -> None:
-        """Release the model; the next use loads it again."""
-        self._model = None
 
     def _source(self) -> str:
         """Return where the model is; ``train`` with ``resume=False`` has emptied ``output_dir``."""
@@ -455,7 +414,9 @@ class CausalTrainer:
             UsageError: If ``output_dir`` holds a run with other settings, unless ``resume=False``.
         """
         file = self.evaluation_file(data_path, split)
-        formatter = self.evaluation_formatter()
+        formatter = self.make_formatter()
+        if "completion" not in formatter.columns:
+            formatter = registry.dataset_formatters["tactic-chat"].create()
         rows = list(islice(formatted_rows(file, formatter), limit))
         if not rows:
             raise EmptyDatasetError("no theorem has a one-line tactic without sorry", path=file)
@@ -495,7 +456,3 @@ class CausalTrainer:
         if state is not None and folder.holds_work(state):
             check_same_run(state, type(self), self.settings(), Path(self.output_dir))
         return state
-
-    def reports(self) -> list[str]:
-        """Return the names in ``report_to``."""
-        return [name.strip() for name in self.report_to.split(",") if name.strip()]

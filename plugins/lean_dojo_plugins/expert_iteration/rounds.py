@@ -16,14 +16,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import orjson
-from accelerate import PartialState
 from tqdm import tqdm
 
-from lean_dojo_core import DatasetFormatter, Prover
+from lean_dojo_core import Prover
 from lean_dojo_core.records import BenchmarkProblem, Theorem
 from lean_dojo_plugins.causal_lm.generate.serving import model_server
 from lean_dojo_plugins.expert_iteration.problems import ProblemSet
@@ -38,9 +37,9 @@ from lean_dojo_plugins.expert_iteration.proofs import (
 )
 from lean_dojo_plugins.expert_iteration.schedule import Schedule
 from lean_dojo_plugins.expert_iteration.served import served_here
+from lean_dojo_plugins.training.curriculum import CurriculumStep
 from lean_dojo_plugins.training.data import split_file
 from lean_dojo_plugins.training.data_fraction import is_in_share
-from lean_dojo_plugins.training.learner import CurriculumStep, Learner
 from lean_dojo_plugins.training.run_folder import RunState, check_same_run
 from lean_dojo_v2.agent.proofs import ProofLog, ProvedTheorem
 from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
@@ -51,49 +50,20 @@ from lean_dojo_v2.data.repository import Repository
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.database.export.read import read_theorems
 from lean_dojo_v2.database.export.write import write_theorems
-from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.prover.base import BaseProver
 from lean_dojo_v2.prover.search.result import SearchResult
 from lean_dojo_v2.prover.whole_proof import sampling
 from lean_dojo_v2.runs.files import METADATA, read_lines
 from lean_dojo_v2.runs.processes import Process
 from lean_dojo_v2.wording import counted
 
+if TYPE_CHECKING:
+    from lean_dojo_plugins.expert_iteration.trainer import ExpertIterationTrainer
+
 PROOFS, NEGATIVES, ROUNDS = "proofs.jsonl", "negatives.jsonl", "rounds.jsonl"
 WHO = "prover"
 """Name of the file of attempts in a round's folder."""
 BATCH = 12
 """Number of problems searched together."""
-
-
-class SelfTrainer(Learner, Protocol):
-    """The parts of the trainer that its rounds use: settings, prover and engines."""
-
-    human_share: float
-    proofs_per_theorem: int | None
-    attempts: int
-    skip_after: int
-    problems_per_round: int | None
-    keep_trees: bool
-    engines: int
-    whole_proof: bool
-    server_command: str | None
-    server_timeout: float
-
-    def make_formatter(self) -> DatasetFormatter:
-        """Load the formatter of the training rows."""
-
-    def run_state(self) -> RunState | None:
-        """Read the state of a run in ``output_dir``, which must be of the same trainer."""
-
-    def searching_model(self) -> str:
-        """Return the model to search with now."""
-
-    def make_prover(self, endpoint: str | None = None) -> BaseProver:
-        """Load the prover to search with now, whose model a server at ``endpoint`` may hold."""
-
-    def open_engine(self, project: Path | None) -> AbstractContextManager[Server]:
-        """Open an engine for a Lean project; ``None`` for Lean alone."""
 
 
 @attrs.frozen
@@ -116,7 +86,7 @@ class Rounds:
     The database itself records proofs of ``sorry`` theorems; human data goes to ``data_path``.
     """
 
-    trainer: SelfTrainer
+    trainer: ExpertIterationTrainer
     repositories: Sequence[Repository]
     database: DynamicDatabase | None
     data_path: Path
@@ -232,7 +202,7 @@ class Rounds:
             trainer.searching_model(),
             folder,
             needed=needed,
-            processes=PartialState(cpu=trainer.chosen_device.name == "cpu"),
+            processes=trainer.processes,
         )
 
     def _attempts(self, number: int) -> AttemptFolder:

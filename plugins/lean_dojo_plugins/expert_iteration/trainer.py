@@ -25,10 +25,10 @@ from lean_dojo_plugins.expert_iteration.problems import (
 )
 from lean_dojo_plugins.expert_iteration.rounds import BATCH, Rounds
 from lean_dojo_plugins.sft.trainer import SFTTrainer
+from lean_dojo_plugins.training.curriculum import CurriculumStep
 from lean_dojo_plugins.training.data import checked_repositories
 from lean_dojo_plugins.training.devices import PATIENCE
 from lean_dojo_plugins.training.hub import require_model
-from lean_dojo_plugins.training.learner import CurriculumStep
 from lean_dojo_plugins.training.lock import run_lock
 from lean_dojo_plugins.training.loop import Loop
 from lean_dojo_plugins.training.run_folder import RunFolder

@@ -31,12 +31,12 @@ from lean_dojo_plugins.grpo.step_trainer import StepTrainer
 from lean_dojo_plugins.grpo.turns import FEEDBACK_TOKENS, Feedback, Turns
 from lean_dojo_plugins.rewards.adapter import AdaptedReward
 from lean_dojo_plugins.rewards.resolve import resolve_rewards
-from lean_dojo_plugins.training.data import formatted_rows
+from lean_dojo_plugins.training.curriculum import CurriculumStep
+from lean_dojo_plugins.training.data import PLACE, formatted_rows
 from lean_dojo_plugins.training.data_fraction import HumanShare
 from lean_dojo_plugins.training.devices import PATIENCE
 from lean_dojo_plugins.training.fields import lora_of
 from lean_dojo_plugins.training.hub import resolve_model
-from lean_dojo_plugins.training.learner import CurriculumStep
 from lean_dojo_plugins.training.settings import plain
 from lean_dojo_plugins.training.statements import (
     STATEMENT_COLUMNS,
@@ -52,8 +52,6 @@ from lean_dojo_v2.paths import merged_data_dir
 TACTIC_TOKENS, PROOF_TOKENS = 96, 512
 """Default completion lengths: of one tactic, and of a whole proof."""
 TACTIC_PROMPT, WHOLE_PROOF_FORMATTER = "tactic-prompt", "whole-proof"
-_PLACE = ("url", "commit", "file_path", "full_name", "start", "end")
-"""Columns that locate a theorem."""
 
 
 @attrs.define(slots=False, eq=False, kw_only=True)
@@ -235,7 +233,7 @@ class GRPOTrainer(TrainsOnStatements, CausalTrainer):
         """Check what training will need, including the rewards."""
         columns: Sequence[str] = self.make_formatter().columns
         if self.episodes:
-            if missing := [name for name in _PLACE if name not in columns]:
+            if missing := [name for name in PLACE if name not in columns]:
                 raise ConfigError(
                     f"episodes: the dataset formatter {self.formatter!r} has no column "
                     f"{missing[0]!r}, which says where a theorem stands"
@@ -419,7 +417,7 @@ class GRPOTrainer(TrainsOnStatements, CausalTrainer):
 
 def _theorems(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Keep the location of each theorem, once."""
-    for place, same in groupby(rows, lambda row: {name: row[name] for name in _PLACE}):
+    for place, same in groupby(rows, lambda row: {name: row[name] for name in PLACE}):
         row = next(same)
         yield {"prompt": row["prompt"], "problem": row["problem"], **place}
 

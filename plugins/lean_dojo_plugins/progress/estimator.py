@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -15,13 +15,14 @@ from transformers import (
 )
 
 from lean_dojo_plugins.progress.dataset import encode
-from lean_dojo_plugins.progress.metrics import Array
 from lean_dojo_plugins.training.devices import choose_device
 from lean_dojo_plugins.training.hub import fetch
 from lean_dojo_plugins.training.run_folder import trained_settings
 from lean_dojo_v2.errors import CheckpointError
 from lean_dojo_v2.lean_progress.examples import progress_text
 from lean_dojo_v2.prover.suggestion import Step
+
+Array: TypeAlias = "np.ndarray[Any, Any]"
 
 MAX_LENGTH = 512
 """Maximum input length if neither the training nor the tokenizer has a limit."""
@@ -96,3 +97,26 @@ class ProgressModel:
             batch = {name: tensor.to(self._device) for name, tensor in collate(rows).items()}
             result[chosen] = self._model(**batch).logits[:, 0].float().cpu().numpy()
         return result
+
+
+def measures(predicted: Any, actual: Any) -> dict[str, float]:
+    """Compare predictions with the truth.
+
+    Args:
+        predicted: Predicted steps, of shape ``(n,)`` or ``(n, 1)``.
+        actual: True steps, of the same shapes.
+
+    Returns:
+        ``mse`` (steps squared), ``mae`` (steps) and ``within_one``, the share of examples whose
+        prediction is at most one step off (the accuracy of LeanProgress).
+
+    >>> measures([[0.0], [3.0]], [1, 1])
+    {'mse': 2.5, 'mae': 1.5, 'within_one': 0.5}
+    """
+    given = (np.asarray(values, dtype=float).reshape(-1) for values in (predicted, actual))
+    error = np.abs(np.subtract(*given))
+    return {
+        "mse": float(np.mean(error**2)),
+        "mae": float(np.mean(error)),
+        "within_one": float(np.mean(error <= 1)),
+    }

@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 import attrs
 import numpy as np
 import torch
-from accelerate import PartialState
 from datasets import Dataset
 from transformers import (
     AutoModelForSequenceClassification,
@@ -24,38 +23,38 @@ from transformers import (
 )
 from transformers.trainer_utils import PredictionOutput
 
-from lean_dojo_core import Database, Evaluation, Repository, registry
+from lean_dojo_core import Database, Evaluation, Repository
 from lean_dojo_core.errors import ConfigError, UsageError
 from lean_dojo_plugins.causal_lm.model.loading import is_adapter
 from lean_dojo_plugins.progress.dataset import ProgressDataset, tokenised
-from lean_dojo_plugins.progress.estimator import ProgressModel
-from lean_dojo_plugins.progress.metrics import Array, flat, measures
-from lean_dojo_plugins.training import steady_environment
+from lean_dojo_plugins.progress.estimator import Array, ProgressModel, measures
 from lean_dojo_plugins.training.arguments import FIXED, check_trainer_args, under_new_names
 from lean_dojo_plugins.training.batches import GroupingTrainer
-from lean_dojo_plugins.training.callbacks import Callbacks, callbacks_setting, resolve_callbacks
-from lean_dojo_plugins.training.data import checked_repositories, formatted_rows, split_file
-from lean_dojo_plugins.training.devices import Device, choose_device
+from lean_dojo_plugins.training.curriculum import CurriculumStep, CurriculumTrainer
+from lean_dojo_plugins.training.data import checked_repositories, split_file
+from lean_dojo_plugins.training.devices import choose_device
 from lean_dojo_plugins.training.hub import (
     check_model_name,
     fetch,
     fetch_tokenizer,
     resolve_model,
 )
-from lean_dojo_plugins.training.learner import CurriculumStep
 from lean_dojo_plugins.training.lock import run_lock
 from lean_dojo_plugins.training.loop import Loop
-from lean_dojo_plugins.training.preflight import check_ready
-from lean_dojo_plugins.training.reporting import errors_only, show_only_a_bar
+from lean_dojo_plugins.training.reporting import errors_only
 from lean_dojo_plugins.training.rows import chunks
 from lean_dojo_plugins.training.run_folder import RunFolder
-from lean_dojo_plugins.training.settings import plain_settings
-from lean_dojo_plugins.training.truncation import TooLong
 from lean_dojo_v2 import fields
-from lean_dojo_v2.database.export.splits import split_of
+from lean_dojo_v2.database.export.read import read_theorems
 from lean_dojo_v2.errors import EmptyDatasetError
 from lean_dojo_v2.fields import setting
-from lean_dojo_v2.lean_progress.examples import ProgressExample, read_examples, write_examples
+from lean_dojo_v2.lean_progress.examples import (
+    ProgressExample,
+    examples_of,
+    read_examples,
+    training_examples,
+    write_examples,
+)
 from lean_dojo_v2.paths import merged_data_dir
 from lean_dojo_v2.prover.suggestion import ProgressEstimator
 
@@ -70,11 +69,12 @@ _WHOLE = "the error is measured on all held-out proofs at once"
 _PRECISION = "the precision follows from the device"
 
 
+_logger = fields.must_be("'tensorboard' or 'none'", lambda v: v in {"tensorboard", "none"})
 _share = fields.must_be("a number between 0 and 1", lambda v: fields.is_number(v) and 0 < v < 1)
 
 
 @attrs.define(slots=False, eq=False)
-class ProgressTrainer:
+class ProgressTrainer(CurriculumTrainer):
     """Trains a model that predicts how many steps of a proof remain (LeanProgress).
 
     Batches hold examples of similar length, padded to their longest; the checkpoint with the lowest
@@ -113,19 +113,9 @@ class ProgressTrainer:
     seed: int = setting(
         42, "Seed of the split, the new head and the order.", fields.not_negative_int
     )
-    resume: bool = setting(True, "Go on with a killed run.", kw_only=True, shapes_result=False)
-    device: str = setting("auto", "auto, cpu, cuda or mps.", kw_only=True, shapes_result=False)
     report_to: str = setting(
-        "tensorboard", "tensorboard or none.", kw_only=True, shapes_result=False
+        "tensorboard", "tensorboard or none.", _logger, kw_only=True, shapes_result=False
     )
-    callbacks: Callbacks = callbacks_setting()
-    trainer_args: dict[str, Any] = attrs.field(
-        factory=dict,
-        kw_only=True,
-        metadata=fields.about("Further transformers.TrainingArguments."),
-    )
-
-    too_long: TooLong = attrs.field(factory=TooLong, init=False, repr=False)
     _dataset: ProgressDataset | None = attrs.field(default=None, init=False, repr=False)
 
     fixed_args: ClassVar[Mapping[str, str]] = {
@@ -161,35 +151,21 @@ class ProgressTrainer:
                 ``output_dir`` cannot be written.
             ConfigError: If the optimiser is not there.
         """
-        self._require_data()
-        if self.report_to not in {"tensorboard", "none"}:
-            raise ConfigError(f"report_to: {self.report_to!r} should be 'tensorboard' or 'none'")
+        if self.data_path is not None:
+            if not Path(self.data_path).is_file():
+                raise UsageError(
+                    f"data_path: {self.data_path} is no file; name a JSONL dataset, or train on a "
+                    "database"
+                )
+            if next(read_examples(self.data_path), None) is None:
+                raise EmptyDatasetError("the file has no examples", path=self.data_path)
         if is_adapter(self.model_name):
             raise UsageError(
                 f"model_name: {self.model_name} holds a LoRA adapter; merge it first: "
                 f"lean-dojo merge-lora {self.model_name} -o FOLDER"
             )
         trial = self._arguments(Path(self.output_dir), self.seed)
-        check_ready(self.model_name, self.output_dir, [self.report_to], trial)
-        resolve_callbacks(self.callbacks)
-
-    def _require_data(self) -> None:
-        """Check that the named data exists and is of the right kind."""
-        if self.data_path is None:  # the data comes from a database
-            return
-        path = Path(self.data_path)
-        if path.is_dir() or not path.exists():
-            what = "is a folder" if path.is_dir() else "there is no such file"
-            raise UsageError(
-                f"data_path: {path}: {what}; name a JSONL dataset, or train on a database"
-            )
-        if next(read_examples(path), None) is None:
-            raise EmptyDatasetError("the file has no examples", path=path)
-
-    @property
-    def processes(self) -> PartialState:
-        """The state of the processes; read anew, since each trainer run resets it."""
-        return PartialState(cpu=choose_device(self.device).name == "cpu")
+        self.check_ready(trial)
 
     def train(
         self,
@@ -264,13 +240,12 @@ class ProgressTrainer:
     def settings(self) -> dict[str, Any]:
         """Return all that affects the result, also the data; a run resumes only with the same."""
         data = {} if self._dataset is None else {"data": self._dataset.commit}
-        return {**plain_settings(self), **data}
+        return {**super().settings(), **data}
 
     def card(self) -> dict[str, str]:
         """Describe the model for the model card."""
-        base = Path(self.model_name)
         return {
-            "title": f"Progress model from {base.name if base.exists() else self.model_name}",
+            "title": "Progress model from",
             "does": "Predicts how many steps of a Lean 4 proof remain (LeanProgress).",
             "library": "transformers",
             "task": "text-classification",
@@ -290,9 +265,8 @@ class ProgressTrainer:
         if data_path is not None and not Path(data_path).is_dir():
             return ProgressDataset(data_path).examples
         if split == "test":
-            formatter = registry.dataset_formatters["progress-text"].create()
-            rows = formatted_rows(split_file(data_path or merged_data_dir(), split), formatter)
-            return (ProgressExample(**row) for row in rows)
+            theorems = read_theorems(split_file(data_path or merged_data_dir(), split))
+            return (example for theorem in theorems for example in examples_of(theorem))
         kept, held_out = self._trained_on(data_path).split(self.eval_ratio, self.seed)
         return kept if split == "train" else held_out
 
@@ -319,29 +293,15 @@ class ProgressTrainer:
 
     @staticmethod
     def _export(repos: Sequence[Repository] | None, database: Database, file: Path) -> None:
-        formatter = registry.dataset_formatters["progress-text"].create()
         wanted = None if repos is None else [(repo.url, repo.commit) for repo in repos]
-        rows = (
-            row
+        chosen = (
+            repository
             for repository in database.repositories
             if wanted is None or (repository.url, repository.commit) in wanted
-            for theorem in repository.iter_theorems()
-            # Held-out theorems stay out, since this model guides the search for their proofs.
-            if split_of(theorem) == "train"
-            for row in formatter.rows(theorem)
         )
-        write_examples(file, (ProgressExample(**row) for row in rows))
+        write_examples(file, training_examples(chosen))
 
     # --- what the training loop asks for ---------------------------------------------------------
-
-    @property
-    def chosen_device(self) -> Device:
-        """The device and precision that it runs on."""
-        return choose_device(self.device)
-
-    def reports(self) -> list[str]:
-        """Return what ``report_to`` names."""
-        return [self.report_to]
 
     def rows(self, data_path: Path) -> Iterator[dict[str, Any]]:  # noqa: ARG002 - one dataset
         """Tokenise the examples, those that are held out last."""
@@ -350,9 +310,6 @@ class ProgressTrainer:
         for held_out, examples in enumerate(self._dataset.split(self.eval_ratio, self.seed)):
             for row in tokenised(examples, tokenizer, self.max_length):
                 yield {**row, "held_out": bool(held_out)}
-
-    def forget_model(self) -> None:
-        """Do nothing: each training loads its own."""
 
     def fit(
         self,
@@ -363,12 +320,11 @@ class ProgressTrainer:
         checkpoint: Path | None,
         target: Path,
     ) -> int:
-        """Train from the last checkpoint on and save the best model; see :class:`Learner`."""
+        """Train from the last checkpoint on and save the best model."""
         count = dataset["held_out"][:].count(False)
         held_out = dataset.select(range(count, len(dataset)))
         set_seed(step.seed)
         model, tokenizer = self._load(resolve_model(self.model_name))
-        steady_environment.install()
         trainer = GroupingTrainer(
             model=model,
             args=self._arguments(step.folder, step.seed),
@@ -376,22 +332,17 @@ class ProgressTrainer:
             eval_dataset=held_out,
             processing_class=tokenizer,
             data_collator=DataCollatorWithPadding(tokenizer),
-            compute_metrics=self._measures,
-            callbacks=[*callbacks, *resolve_callbacks(self.callbacks)],
+            compute_metrics=_measures,
         )
-        show_only_a_bar(trainer)
-        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+        self.train_with(trainer, callbacks, checkpoint)
         output = trainer.predict(held_out)
         trainer.save_model(str(target))
         if self.processes.is_main_process:
-            numbers = self._measures(output)
+            numbers = _measures(output)
             self._say("held-out proofs: " + ", ".join(f"{k} {v:.3f}" for k, v in numbers.items()))
             trainer.log(numbers)
             tokenizer.save_pretrained(str(target))
         return int(trainer.state.global_step)
-
-    def _measures(self, output: EvalPrediction | PredictionOutput) -> dict[str, float]:
-        return measures(flat(output.predictions), flat(output.label_ids))
 
     def _say(self, text: str) -> None:
         if self.processes.is_main_process:
@@ -423,7 +374,7 @@ class ProgressTrainer:
         return model, tokenizer
 
     def _arguments(self, place: Path, seed: int) -> TrainingArguments:
-        device = choose_device(self.device)
+        device = self.chosen_device
         settings: dict[str, Any] = {
             "logging_steps": 10,
             "save_total_limit": 2,
@@ -452,3 +403,7 @@ class ProgressTrainer:
             )
         except (ValueError, TypeError) as error:
             raise ConfigError(f"trainer_args: {error}") from error
+
+
+def _measures(output: EvalPrediction | PredictionOutput) -> dict[str, float]:
+    return measures(output.predictions, output.label_ids)

@@ -257,9 +257,8 @@ class RetrievalTrainer:
 
     def card(self) -> dict[str, str]:
         """Describe the model for the model card."""
-        base = Path(self.model_name)
         return {
-            "title": f"Premise retriever from {base.name if base.exists() else self.model_name}",
+            "title": "Premise retriever from",
             "does": "Finds the premises that a Lean 4 proof state may need.",
             "library": "pytorch-lightning",
             "task": "feature-extraction",

@@ -21,8 +21,8 @@ from lean_dojo_plugins.causal_lm.model.muon import MuonWithAdamW
 from lean_dojo_plugins.causal_lm.text.tokenisation import IGNORED, Tokeniser
 from lean_dojo_plugins.causal_lm.trainer import CausalTrainer
 from lean_dojo_plugins.training.batches import GroupingTrainer
+from lean_dojo_plugins.training.curriculum import CurriculumStep
 from lean_dojo_plugins.training.data_fraction import HumanShare
-from lean_dojo_plugins.training.learner import CurriculumStep
 from lean_dojo_v2 import fields
 from lean_dojo_v2.fields import setting
 

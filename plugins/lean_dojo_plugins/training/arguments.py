@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
-import types
-import typing
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from lean_dojo_core.errors import ConfigError
-from lean_dojo_core.suggestions import near
+from lean_dojo_v2.structuring import structure
 
-_PRIMITIVES = (bool, int, float, str)
 _OURS = "it is the trainer's own parameter"
 FIXED = {
     "output_dir": f"{_OURS} output_dir",
@@ -50,26 +46,23 @@ def check_trainer_args(
     the dataclass lacks.
 
     Raises:
-        ConfigError: Names the key and suggests similar ones.
+        ConfigError: Names each wrong key, and suggests similar ones.
     """
     if not isinstance(args, Mapping):
         raise ConfigError(f"trainer_args must be settings by name, not {args!r}")
-    fields = {field.name: field for field in dataclasses.fields(config_class) if field.init}
-    hints = typing.get_type_hints(config_class)
-    for key, value in args.items():
+    for key in args:
         if key in fixed:
             raise ConfigError(f"trainer_args.{key} cannot be set: {fixed[key]}")
-        if key not in fields:
-            close = near(key, fields)
-            meant = f"; did you mean {' or '.join(close)}?" if close else ""
-            raise ConfigError(
-                f"trainer_args.{key}: {config_class.__name__} has no such setting{meant}"
-                + (f". {hint}" if hint else "")
-            )
-        allowed = _primitives_of(hints[key])
-        if allowed and not _fits(value, allowed):
-            names = " or ".join(sorted(kind.__name__ for kind in allowed))
-            raise ConfigError(f"trainer_args.{key}: {value!r} is not of type {names}")
+    name = config_class.__name__
+    lines = []
+    for path, text in structure(args, config_class, owner=name, how="in trainer_args")[1]:
+        if path[0] not in args:
+            continue  # the trainer sets it itself
+        is_unknown = text.startswith(f"{name} ")
+        line = f"{path[0]}: {text} {hint}".rstrip() if is_unknown else text
+        lines.append(f"trainer_args.{line}")
+    if lines:
+        raise ConfigError("\n".join(lines))
 
 
 _RENAMED = {
@@ -99,20 +92,3 @@ def check_values(args: Mapping[str, Any], *, on_cpu: bool) -> None:
         raise ConfigError("trainer_args: only one of fp16 and bf16 can be true")
     if args.get("fp16") and on_cpu:
         raise ConfigError("trainer_args.fp16 needs a GPU, and this training runs on the CPU")
-
-
-def _primitives_of(hint: Any) -> Collection[type]:
-    """Return the primitive types that a hint allows; empty if it allows others too."""
-    if typing.get_origin(hint) in {typing.Union, types.UnionType}:
-        parts = typing.get_args(hint)
-    else:
-        parts = (hint,)
-    return set(parts) if all(p in (*_PRIMITIVES, types.NoneType) for p in parts) else ()
-
-
-def _fits(value: Any, allowed: Collection[type]) -> bool:
-    if isinstance(value, bool):
-        return bool in allowed
-    if isinstance(value, int) and float in allowed:
-        return True
-    return isinstance(value, tuple(allowed))

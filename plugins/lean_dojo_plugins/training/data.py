@@ -6,12 +6,14 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
-from lean_dojo_core import DatasetFormatter, Repository, registry
+from lean_dojo_core import DatasetFormatter, Repository, Theorem, registry
 from lean_dojo_core.errors import DataError, UsageError
 from lean_dojo_v2.data.repository import name_of_url
 from lean_dojo_v2.database.export.read import read_theorems
 from lean_dojo_v2.paths import safe_name
 
+PLACE = ("url", "commit", "file_path", "full_name", "start", "end")
+"""Columns that locate a theorem."""
 SPLITS = ("train", "val", "test")
 
 
@@ -41,6 +43,12 @@ def formatted_rows(file: Path, formatter: DatasetFormatter) -> Iterator[dict[str
     """Stream the rows that a formatter makes from a split's theorems, in the file's order."""
     for theorem in read_theorems(file):
         yield from formatter.rows(theorem)
+
+
+def place_of(theorem: Theorem) -> dict[str, Any]:
+    """Return the columns :data:`PLACE` of a theorem's rows."""
+    found = {name: getattr(theorem, name) for name in PLACE}
+    return found | {"start": list(theorem.start), "end": list(theorem.end)}
 
 
 def checked_repositories(repos: Any, database: Any) -> list[Repository]:

@@ -1,28 +1,34 @@
-"""The LoRA configuration of trainers; what all settings share is in :mod:`lean_dojo_v2.fields`."""
+"""Settings that are records, such as ``lora_config``, made from mappings."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
+import attrs
 from peft import LoraConfig
 
-from lean_dojo_core.errors import ConfigError
-from lean_dojo_v2.config import Settings, construct
+from lean_dojo_v2.config import Settings, resolve
 from lean_dojo_v2.fields import about
 
-__all__ = ["about", "lora_of"]
+__all__ = ["about", "lora_of", "record_of"]
+
+Record = TypeVar("Record")
+
+
+def record_of(kind: type[Record], value: Record | Mapping[str, Any], name: str) -> Record:
+    """Make a record from a mapping of its settings.
+
+    Raises:
+        ConfigError: Names the wrong setting with ``name.`` before it.
+    """
+    if isinstance(value, kind):
+        return value
+    trainer = attrs.make_class("Trainer", {name: attrs.field(type=kind)})
+    made: Record = resolve(Settings({name: value}), trainer, owner="the trainer")[name]
+    return made
 
 
 def lora_of(value: LoraConfig | Mapping[str, Any] | None) -> LoraConfig | None:
-    """Convert a mapping of fields (from a file) to a ``peft.LoraConfig``.
-
-    Raises:
-        ConfigError: For anything else.
-    """
-    if value is None or isinstance(value, LoraConfig):
-        return value
-    if not isinstance(value, Mapping):
-        raise ConfigError(f"lora_config must be a peft.LoraConfig or a mapping, not {value!r}")
-    made: LoraConfig = construct(LoraConfig, Settings(dict(value)), owner="lora_config")
-    return made
+    """Convert the setting ``lora_config``; raises as :func:`record_of`."""
+    return None if value is None else record_of(LoraConfig, value, "lora_config")

@@ -14,32 +14,24 @@ from collections.abc import Callable
 from pathlib import Path
 
 import attrs
-from accelerate import PartialState
 
 from lean_dojo_core import Database, Repository
 from lean_dojo_core.errors import UsageError
+from lean_dojo_plugins.training import steady_environment
 from lean_dojo_plugins.training.checkpoints import (
     STEP_FILE,
     SealCheckpoints,
     keep_fitting_checkpoints,
     last_checkpoint,
 )
+from lean_dojo_plugins.training.curriculum import CurriculumStep, CurriculumTrainer
 from lean_dojo_plugins.training.data import repository_name, split_file
-from lean_dojo_plugins.training.learner import CurriculumStep, Learner
 from lean_dojo_plugins.training.lock import export_lock
 from lean_dojo_plugins.training.model_card import write_model_card
 from lean_dojo_plugins.training.progress import NOTHING, REPOSITORIES, CurriculumProgress
-from lean_dojo_plugins.training.reporting import (
-    ReportCallback,
-    Reporter,
-    bars_on_terminals_only,
-)
+from lean_dojo_plugins.training.reporting import Reporter, bars_on_terminals_only
 from lean_dojo_plugins.training.rows import Written, open_rows, write_rows
-from lean_dojo_plugins.training.run_folder import (
-    FinishedStep,
-    RunFolder,
-    RunState,
-)
+from lean_dojo_plugins.training.run_folder import FinishedStep, RunFolder, RunState
 from lean_dojo_plugins.training.truncation import TooLong, nothing_fits
 from lean_dojo_v2.errors import EmptyDatasetError
 from lean_dojo_v2.runs.environment import record_environment
@@ -63,7 +55,7 @@ class Loop:
 
     def __init__(
         self,
-        trainer: Learner,
+        trainer: CurriculumTrainer,
         repos: list[Repository],
         database: Database,
         data_path: Path,
@@ -81,17 +73,12 @@ class Loop:
         self.progress = CurriculumProgress(
             folder=self.folder.path,
             names=[repository_name(repo) for repo in repos],
-            is_main=self.processes.is_main_process,
+            is_main=self.trainer.processes.is_main_process,
             noun=noun,
         )
         self.reporter = Reporter(self.folder.path, tensorboard="tensorboard" in trainer.reports())
         self.skipped: list[FinishedStep] = []
         self.too_long = TooLong()  # of the current step
-
-    @property
-    def processes(self) -> PartialState:
-        """The state of the processes; read anew, since each trainer run resets it."""
-        return PartialState(cpu=self.trainer.chosen_device.name == "cpu")
 
     def run(self) -> None:
         """Run the curriculum.
@@ -130,11 +117,11 @@ class Loop:
 
     def _open(self) -> RunState:
         """Prepare the output folder and read the state of an earlier run."""
-        if self.processes.is_main_process:
+        if self.trainer.processes.is_main_process:
             self.folder.begin(
                 type(self.trainer), self.trainer.settings(), resume=self.trainer.resume
             )
-        self.processes.wait_for_everyone()
+        self.trainer.processes.wait_for_everyone()
         if not self.trainer.resume:
             self.trainer.forget_model()
         state = self.folder.load()
@@ -165,7 +152,7 @@ class Loop:
             repositories=tuple(self.repos[: index + 1]),
             folder=self.folder.step_folder(number, self.progress.names[index]),
             seed=self.trainer.seed + number,
-            processes=self.processes.num_processes,
+            processes=self.trainer.processes.num_processes,
         )
 
     def _run_step(self, state: RunState, step: CurriculumStep) -> None:
@@ -180,7 +167,7 @@ class Loop:
         going_on = f", going on from {checkpoint.name}" if checkpoint else ""
         self.progress.say_of(step.index, f"{written.rows} rows{going_on}")
         steps = self._fit(state, step, checkpoint)
-        if self.processes.is_main_process:
+        if self.trainer.processes.is_main_process:
             finished = [*self.skipped, _finished(step, written, steps)]
             # A pickle with local paths, not needed to load the model.
             (self.folder.staging / "training_args.bin").unlink(missing_ok=True)
@@ -188,7 +175,7 @@ class Loop:
             write_model_card(self.folder.staging, self.trainer, [*state.finished, *finished])
             self.folder.publish(state, finished)
             self.progress.say_of(step.index, f"saved to {self.folder.path}")
-        self.processes.wait_for_everyone()
+        self.trainer.processes.wait_for_everyone()
         self.skipped = []
         reread = self.folder.load()
         assert reread is not None
@@ -198,8 +185,8 @@ class Loop:
         """Export and format on the main process; all processes read the result."""
         note = step.folder / STEP_FILE
         self.make_ready(step)
-        self.processes.wait_for_everyone()
-        if self.processes.is_main_process:
+        self.trainer.processes.wait_for_everyone()
+        if self.trainer.processes.is_main_process:
             record_environment(self.folder.path)
             self.trainer.too_long = TooLong()
             with export_lock(self.data_path):
@@ -208,28 +195,26 @@ class Loop:
                 written = write_rows(self.trainer.rows(self.data_path), step.folder / _ROWS_FILE)
             told = {**attrs.asdict(written), **attrs.asdict(self.trainer.too_long)}
             keep_fitting_checkpoints(step.folder, told, step.processes)
-        self.processes.wait_for_everyone()
+        self.trainer.processes.wait_for_everyone()
         data = json.loads(note.read_text())
         self.too_long = TooLong(data["shortened"], data["skipped"])
         return Written(data["rows"], data["digest"])
 
     def _fit(self, state: RunState, step: CurriculumStep, checkpoint: Path | None) -> int:
         """Train one step, leaving its model in the staging folder; return optimiser steps."""
-        if self.processes.is_main_process:
+        if self.trainer.processes.is_main_process:
             shutil.rmtree(self.folder.staging, ignore_errors=True)
             reached = int(checkpoint.name.rpartition("-")[2]) if checkpoint else 0
-            self.reporter.resume_at(state.optimizer_steps + reached)
+            self.reporter.begin(step.name, state.optimizer_steps, reached)
+        steady_environment.install()
         steps = self.trainer.fit(
             open_rows(step.folder / _ROWS_FILE),
             step,
-            callbacks=(
-                SealCheckpoints(),
-                ReportCallback(self.reporter, step.name, state.optimizer_steps),
-            ),
+            callbacks=(SealCheckpoints(), self.reporter),
             checkpoint=checkpoint,
             target=self.folder.staging,
         )
-        self.processes.wait_for_everyone()
+        self.trainer.processes.wait_for_everyone()
         return steps
 
 

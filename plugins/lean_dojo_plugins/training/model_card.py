@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from lean_dojo_core import registry
 from lean_dojo_plugins.training.hub import looks_like_path
@@ -18,22 +18,16 @@ from lean_dojo_v2.runs import metrics
 _LIBRARIES = ("lean-dojo-v2", "torch", "transformers", "trl", "peft", "accelerate", "datasets")
 
 
-class CardSubject(Protocol):
-    """A trainer that describes its model."""
+def write_model_card(folder: Path, trainer: Any, steps: Sequence[FinishedStep]) -> None:
+    """Write ``README.md`` beside a model.
 
-    @property
-    def model_name(self) -> str:
-        """The model that the first run starts from: a folder or a hub id."""
-
-    def settings(self) -> dict[str, Any]:
-        """Return all settings that affect the result, as plain data."""
-
-    def card(self) -> Mapping[str, str]:
-        """Return ``title``, ``does``, ``library``, ``task`` and ``formatter``."""
-
-
-def write_model_card(folder: Path, trainer: CardSubject, steps: Sequence[FinishedStep]) -> None:
-    """Write ``README.md`` beside a model, with the repositories that it has been trained on."""
+    Args:
+        folder: The model's.
+        trainer: Has ``model_name``, ``settings()``, and ``card()``, which returns ``title`` (the
+            words before the name of the start model), ``does``, ``library``, ``task`` and
+            ``formatter``.
+        steps: The repositories that the model has been trained on.
+    """
     settings, card = _without_paths(trainer.settings()), trainer.card()
     formatter = registry.dataset_formatters[card["formatter"]]
     name = trainer.model_name
@@ -48,7 +42,7 @@ def write_model_card(folder: Path, trainer: CardSubject, steps: Sequence[Finishe
     lines = [
         *front,
         "",
-        f"# {card['title']}",
+        f"# {card['title']} {settings['model_name']}",
         "",
         card["does"],
         f"Trained by `{type(trainer).__name__}` for {total} optimiser steps.",

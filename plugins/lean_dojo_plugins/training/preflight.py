@@ -1,10 +1,9 @@
-"""Checks before any data is prepared."""
+"""Checks of loggers and optimisers before any data is prepared."""
 
 from __future__ import annotations
 
 import importlib.util
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from transformers import Trainer
@@ -14,24 +13,9 @@ from transformers.integrations.integration_utils import (
 )
 
 from lean_dojo_core.errors import ConfigError
-from lean_dojo_plugins.training.hub import require_model
-from lean_dojo_v2.atomic import require_writable
 
 _EXTRAS = ("trackio", "wandb")
 """Loggers installed by an extra of this distribution."""
-
-
-def check_ready(model_name: str, output_dir: str, loggers: Sequence[str], config: Any) -> None:
-    """Check the model, the folder, the loggers and the optimiser of a training.
-
-    Raises:
-        UsageError: If there is no such model, or the folder cannot be written.
-        ConfigError: If the logger or the optimiser is not installed.
-    """
-    require_model(model_name)
-    require_writable(Path(output_dir), "output_dir")
-    check_loggers(loggers)
-    check_optimizer(config)
 
 
 def check_loggers(names: Sequence[str]) -> None:

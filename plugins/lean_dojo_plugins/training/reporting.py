@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -82,54 +82,60 @@ class TrainingBar(ProgressCallback):
 _SHOWN = ("loss", "reward")
 
 
-class StepsSoFar(TrainerCallback):
-    """Records the step for the progress line off a terminal."""
-
-    def on_step_end(self, args: Any, state: TrainerState, control: Any, **kwargs: Any) -> None:  # noqa: ARG002
-        """Record it, with the latest metrics."""
-        last = state.log_history[-1] if state.log_history else {}
-        numbers = [f"{key} {float(last[key]):.3g}" for key in _SHOWN if key in last]
-        at_work(", ".join([f"step {state.global_step} of {state.max_steps}", *numbers]))
-
-
 def show_only_a_bar(trainer: Trainer) -> None:
     """Reduce a trainer's output to a bar, on a terminal only."""
-    trainer.add_callback(StepsSoFar())
     trainer.remove_callback(PrinterCallback)
     if trainer.pop_callback(ProgressCallback) is not None:
         trainer.add_callback(TrainingBar())
 
 
-@attrs.define
-class Reporter:
+@attrs.define(slots=False, eq=False)
+class Reporter(TrainerCallback):
     """Writes a run's metrics, with steps counted over all repositories.
 
     Attributes:
         folder: The run's output folder.
         tensorboard: Whether to write TensorBoard events to ``runs/``.
+        repository: Name of the current repository.
+        offset: Optimiser steps made before it.
     """
 
     folder: Path
     tensorboard: bool = True
+    repository: str = ""
+    offset: int = 0
     _writer: Any = None
 
-    def resume_at(self, step: int) -> None:
-        """Drop reports after ``step``, which a resumed run repeats."""
-        metrics.forget_after(self.folder, step)
+    def begin(self, repository: str, offset: int, reached: int) -> None:
+        """Begin a repository; drop reports after its step ``reached``, which a run repeats."""
+        self.repository, self.offset = repository, offset
+        metrics.forget_after(self.folder, offset + reached)
         self.close()
         if self.tensorboard:
             from torch.utils.tensorboard import SummaryWriter
 
-            self._writer = SummaryWriter(str(self.folder / "runs"), purge_step=step + 1)
+            purge = offset + reached + 1
+            self._writer = SummaryWriter(str(self.folder / "runs"), purge_step=purge)
 
-    def write(self, step: int, repository: str, reported: Mapping[str, Any]) -> None:
-        """Report the numbers of one step."""
-        numbers = metrics.numbers_of(reported)
-        metrics.append(self.folder, step, repository, numbers)
+    def on_log(
+        self, args: Any, state: TrainerState, control: Any, logs: Any = None, **kwargs: Any
+    ) -> None:
+        """Report what a trainer logs, from the main process."""
+        del args, control, kwargs
+        if not state.is_world_process_zero or not logs:
+            return
+        numbers, step = metrics.numbers_of(logs), self.offset + state.global_step
+        metrics.append(self.folder, step, self.repository, numbers)
         if self._writer is not None:
             for key, value in numbers.items():
                 self._writer.add_scalar(f"train/{key}", value, step)
             self._writer.flush()
+
+    def on_step_end(self, args: Any, state: TrainerState, control: Any, **kwargs: Any) -> None:  # noqa: ARG002
+        """Record the step and its metrics for the progress line off a terminal."""
+        last = state.log_history[-1] if state.log_history else {}
+        numbers = [f"{key} {float(last[key]):.3g}" for key in _SHOWN if key in last]
+        at_work(", ".join([f"step {state.global_step} of {state.max_steps}", *numbers]))
 
     def draw(self) -> None:
         """Plot the loss over the steps, one colour per repository, and what a reward logged."""
@@ -142,26 +148,6 @@ class Reporter:
         if self._writer is not None:
             self._writer.close()
             self._writer = None
-
-
-@attrs.define(slots=False, eq=False)
-class ReportCallback(TrainerCallback):
-    """Passes what a trainer logs to a reporter, from the main process.
-
-    ``offset`` optimiser steps were made before the current repository.
-    """
-
-    reporter: Reporter
-    repository: str
-    offset: int
-
-    def on_log(
-        self, args: Any, state: TrainerState, control: Any, logs: Any = None, **kwargs: Any
-    ) -> None:
-        """Report one record."""
-        del args, control, kwargs
-        if state.is_world_process_zero and logs:
-            self.reporter.write(self.offset + state.global_step, self.repository, logs)
 
 
 class NoFinalCheckpoint(TrainerCallback):

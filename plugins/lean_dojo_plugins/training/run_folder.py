@@ -142,7 +142,7 @@ class RunFolder:
         data = {"version": _VERSION, **attrs.asdict(state)}
         atomic_write_text(self.path / STATE_FILE, json.dumps(data, indent=2) + "\n")
 
-    def begin(self, trainer: type, settings: Mapping[str, Any], *, resume: bool) -> RunState:
+    def begin(self, trainer: type, settings: Mapping[str, Any], *, resume: bool) -> None:
         """Prepare the folder for a new or resumed run.
 
         Raises:
@@ -155,9 +155,7 @@ class RunFolder:
         else:
             self.start_anew()
             self.save(RunState(trainer.__name__, dict(settings)))
-        state = self.recover()
-        assert state is not None
-        return state
+        self.recover()
 
     def recover(self) -> RunState | None:
         """Complete an announced publication of a killed process, and discard the rest.

@@ -15,14 +15,16 @@ import orjson
 from tqdm import tqdm
 
 from lean_dojo_core import DatasetFormatter, Repository, registry
-from lean_dojo_core.errors import ConfigError, UsageError
+from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import BenchmarkProblem
-from lean_dojo_core.suggestions import suggestion
+from lean_dojo_plugins.training.data import PLACE, place_of
+from lean_dojo_plugins.training.fields import record_of
 from lean_dojo_v2.atomic import atomic_write_bytes
 from lean_dojo_v2.benchmarks.jsonl import benchmark_named, columns_of
 from lean_dojo_v2.benchmarks.source import problem_of, project_of
 from lean_dojo_v2.benchmarks.statements import Examined, Statement, examine
 from lean_dojo_v2.errors import EmptyDatasetError
+from lean_dojo_v2.fields import text_of_path
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import (
     EngineKilledError,
@@ -35,10 +37,7 @@ from lean_dojo_v2.prover.completions import with_context
 from lean_dojo_v2.runs.files import append_lines, read_lines
 from lean_dojo_v2.wording import counted
 
-STATEMENT_COLUMNS = (
-    "problem", "prompt", "full_name", "header", "project",
-    "url", "commit", "file_path", "start", "end",
-)  # fmt: skip
+STATEMENT_COLUMNS = ("problem", "prompt", "header", "project", *PLACE)
 """Columns of the rows of statements; unused ones are ``None``."""
 CHECKS = "statements.jsonl"
 """File with Lean's answers per statement, in a run's folder."""
@@ -104,23 +103,14 @@ class StatementSource:
 def statements_of(
     value: StatementSource | Mapping[str, Any] | str | Path | None,
 ) -> StatementSource | None:
-    """Convert a source, or a mapping of the settings of :class:`StatementSource`.
-
-    Raises:
-        ConfigError: For an unknown setting.
-    """
-    if value is None or isinstance(value, StatementSource):
-        return value
-    if not isinstance(value, Mapping):
+    """Convert a source, or a mapping of its settings; raises as :func:`record_of`."""
+    if value is None:
+        return None
+    if isinstance(value, str | Path):
         return StatementSource(str(value))
-    known = [one.name for one in attrs.fields(StatementSource)]
-    for key in value:
-        if key not in known:
-            hint = suggestion(str(key), known)
-            raise ConfigError(f"statements.{key}: there is no such setting.{hint}")
-    if "source" not in value:
-        raise ConfigError("statements.source: name a file, a data set or a benchmark")
-    return StatementSource(**value)
+    if isinstance(value, Mapping):
+        value = {key: text_of_path(one) for key, one in value.items()}
+    return record_of(StatementSource, value, "statements")
 
 
 class TrainsOnStatements:
@@ -219,14 +209,10 @@ class Statements:
             yield {
                 "problem": one.statement,
                 "prompt": formatter.prompt(with_context(one.header or "", one.statement)),
-                "full_name": one.full_name,
                 "header": one.header,
                 "project": None if one.project is None else str(one.project),
-                "url": None if theorem is None else theorem.url,
-                "commit": None if theorem is None else theorem.commit,
-                "file_path": None if theorem is None else theorem.file_path,
-                "start": None if theorem is None else list(theorem.start),
-                "end": None if theorem is None else list(theorem.end),
+                **(dict.fromkeys(PLACE) if theorem is None else place_of(theorem)),
+                "full_name": one.full_name,
             }
 
     def say(self) -> None:

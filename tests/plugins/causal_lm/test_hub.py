@@ -15,7 +15,6 @@ from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.training.hub import (
     _can_be_asked,
     fetch_tokenizer,
-    hub_options,
     resolve_model,
 )
 from lean_dojo_v2.errors import TrainingError
@@ -68,10 +67,6 @@ def test_a_tokenizer_pads_with_its_end_token_or_says_that_it_cannot(tmp_path: Pa
 def test_a_gguf_file_is_refused_with_what_to_do(name: str) -> None:
     with pytest.raises(UsageError, match="a GGUF file: convert it"):
         resolve_model(name)
-
-
-def test_a_folder_is_no_matter_of_the_hub(tmp_path: Path) -> None:
-    assert hub_options(str(tmp_path)) == {}
 
 
 def test_behind_a_proxy_only_the_proxy_knows(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,12 +11,12 @@ from torch.testing import assert_close
 from transformers import AutoModelForCausalLM, Gemma2Config, Gemma2ForCausalLM
 from trl.trainer.utils import add_fused_lm_head
 
-from lean_dojo_plugins.causal_lm.model.base import base_of
 from lean_dojo_plugins.causal_lm.model.label_head import (
     add_label_head,
     label_log_probs,
     restore_forward,
 )
+from lean_dojo_plugins.causal_lm.model.loading import base_of
 
 
 def batch(vocabulary: int) -> dict[str, torch.Tensor]:

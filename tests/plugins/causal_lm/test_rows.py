@@ -1,12 +1,10 @@
-"""Rows on disk, batches of similar length, settings."""
+"""Rows on disk, batches of similar length."""
 
 from __future__ import annotations
 
 import pytest
-import trl
 
-from lean_dojo_core.errors import ConfigError, DataError
-from lean_dojo_plugins.training.arguments import check_trainer_args
+from lean_dojo_core.errors import DataError
 from lean_dojo_plugins.training.batches import LengthGroups
 from lean_dojo_plugins.training.rows import open_rows, write_rows
 
@@ -54,22 +52,3 @@ def test_every_item_once_an_epoch_in_an_order_of_seed_and_epoch_alone():
     padding = sum(4 * max(lengths[i] for i in b) - sum(lengths[i] for i in b) for b in batches)
     assert padding < 0.1 * sum(lengths)
     assert sorted(LengthGroups([5, 1], 1, seed=0)) == [0, 1]
-
-
-@pytest.mark.parametrize(
-    ("args", "message"),
-    [
-        ({"learning_rte": 1}, "no such setting; did you mean learning_rate"),
-        ({"warmup_steps": "many"}, "'many' is not of type"),
-        ({"max_grad_norm": True}, "True is not of type"),
-        ({"packing": True}, "cannot be set: because"),
-    ],
-)
-def test_wrong_trainer_args(args, message):
-    with pytest.raises(ConfigError, match=message):
-        check_trainer_args(trl.SFTConfig, args, {"packing": "because"})
-
-
-def test_right_trainer_args():
-    args = {"warmup_steps": 0.1, "max_grad_norm": 1, "weight_decay": 0.0, "optim": "adamw_torch"}
-    check_trainer_args(trl.SFTConfig, args, {})

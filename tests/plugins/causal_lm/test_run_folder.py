@@ -9,13 +9,7 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM
 
-from lean_dojo_core.errors import UsageError
-from lean_dojo_plugins.training.run_folder import (
-    FinishedStep,
-    RunFolder,
-    RunState,
-    check_same_run,
-)
+from lean_dojo_plugins.training.run_folder import FinishedStep, RunFolder, RunState
 from lean_dojo_v2.errors import CheckpointError
 
 
@@ -97,13 +91,3 @@ def test_a_broken_state_file_is_named(tmp_path, text):
     (tmp_path / "training_state.json").write_text(text)
     with pytest.raises(CheckpointError, match=r"training_state\.json"):
         RunFolder(tmp_path).load()
-
-
-def test_other_settings_are_all_named(tmp_path):
-    state = RunState("SFTTrainer", {"lr": 1e-5, "seed": 1, "same": 0})
-    with pytest.raises(UsageError, match=r"lr was 1e-05 and is 2e-05; seed was 1 and is 2"):
-        check_same_run(
-            state, type("SFTTrainer", (), {}), {"lr": 2e-5, "seed": 2, "same": 0}, tmp_path
-        )
-    with pytest.raises(UsageError, match="holds a run of SFTTrainer, not of GRPOTrainer"):
-        check_same_run(state, type("GRPOTrainer", (), {}), state.settings, tmp_path)

@@ -14,7 +14,6 @@ from lean_dojo_plugins.causal_lm.text.tokenisation import (
     IGNORED,
     Tokeniser,
     encode_prompt,
-    shorten,
 )
 
 
@@ -79,14 +78,6 @@ def test_a_long_goal_loses_hypotheses_from_the_top_and_nothing_of_the_tactic(tok
     assert "⊢ conclusion" in tokenizer.decode(ids)
 
 
-def test_of_several_goals_the_first_one_stays(tiny_model):
-    tokenizer = load_tokenizer(tiny_model)
-    goal = "case a\nh : p\n⊢ first\n\ncase b\n⊢ second\n\ncase c\n⊢ third"
-    shorter = shorten(tokenizer, ask(goal), 5)
-    assert shorter is not None
-    assert shorter[-1]["content"] == "case a\nh : p\n⊢ first\n\ncase b\n⊢ second"
-
-
 def test_as_many_goals_go_as_are_too_many(tokenizer):
     goals = [f"case c{k}\nh : p{k} ∧ q{k}\n⊢ q{k} ∧ p{k}" for k in range(30)]
     state = "\n\n".join(goals)
@@ -110,12 +101,6 @@ def test_the_first_goal_is_asked_about_where_nothing_fits(tiny_model):
     ids = encode_prompt(tokenizer, ask("h : p\n⊢ first\n\n⊢ second"), 30)
     assert len(ids) == 30
     assert "⊢ first" in tokenizer.decode(ids)
-
-
-def test_what_cannot_fit_is_left_out_and_counted(tiny_model):
-    tokeniser = Tokeniser(load_tokenizer(tiny_model), 30)
-    assert not list(tokeniser.examples(ROWS))
-    assert tokeniser.too_long.skipped == 3
 
 
 def test_a_tokenizer_without_template_and_padding_gets_both(tiny_model, tmp_path):

@@ -85,7 +85,7 @@ def test_documented_positions_defaults_and_paths():
     [
         ({"reward_func": "constent"}, UnknownNameError, "constant"),
         ({"trainer_args": {"reward_weights": [1.0]}}, ConfigError, "reward_func="),
-        ({"trainer_args": {"betta": 0.1}}, ConfigError, "did you mean beta"),
+        ({"trainer_args": {"betta": 0.1}}, ConfigError, "Did you mean 'beta'"),
         ({"formatter": "progress-text"}, ConfigError, "no column prompt"),
     ],
 )

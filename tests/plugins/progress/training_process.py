@@ -19,7 +19,7 @@ from lean_dojo_v2.database import DynamicDatabase
 RANK = os.environ.get("RANK", "0")
 
 
-class DieAtStep(loop.ReportCallback):
+class DieAtStep(loop.Reporter):
     step = 0
 
     def on_step_end(self, args, state, control, **kwargs):
@@ -48,7 +48,7 @@ Noting.__qualname__ = Noting.__name__ = "ProgressTrainer"
 def main() -> None:
     orders = json.loads(Path(sys.argv[1]).read_text())
     DieAtStep.step = orders.get("die at", 0)
-    loop.ReportCallback = DieAtStep
+    loop.Reporter = DieAtStep
     write = progress.write_examples
 
     def write_and_note(*args, **kwargs):

@@ -13,7 +13,7 @@ from torch.nn import functional
 from lean_dojo_core.errors import ConfigError
 from lean_dojo_plugins.causal_lm.model.muon import MuonWithAdamW
 from lean_dojo_plugins.sft.trainer import SFTTrainer
-from lean_dojo_plugins.training.learner import CurriculumStep
+from lean_dojo_plugins.training.curriculum import CurriculumStep
 from lean_dojo_v2.database import DynamicDatabase
 
 ROWS = [

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import save_file
 
 from lean_dojo_core.errors import DataError
 from lean_dojo_plugins.sft.trainer import SFTTrainer
@@ -22,9 +21,7 @@ def checkpoint(folder: Path, number: int, *, sealed: bool = True) -> Path:
     made = folder / f"checkpoint-{number}"
     made.mkdir(parents=True)
     (made / "trainer_state.json").write_text("{}")
-    for name in ("rng_state.pth", "optimizer.pt", "scheduler.pt"):
-        torch.save({"a": torch.arange(100)}, made / name)
-    save_file({"weight": torch.ones(50)}, made / "model.safetensors")
+    torch.save({"a": torch.arange(100)}, made / "optimizer.pt")
     if sealed:
         seal(made)
     return made
@@ -40,17 +37,13 @@ def change(file: Path) -> None:
     file.write_bytes(bytes(data))
 
 
-FILES = ("model.safetensors", "optimizer.pt", "scheduler.pt", "trainer_state.json", "rng_state.pth")
-
-
-@pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("damage", [cut, change, Path.unlink])
-def test_a_damaged_checkpoint_is_named_and_the_one_before_is_used(tmp_path, capsys, damage, name):
+def test_a_damaged_checkpoint_is_named_and_the_one_before_is_used(tmp_path, capsys, damage):
     before, newest = checkpoint(tmp_path, 2), checkpoint(tmp_path, 4)
-    damage(newest / name)
+    damage(newest / "optimizer.pt")
     assert last_checkpoint(tmp_path) == before
     [said] = capsys.readouterr().err.splitlines()
-    assert said.startswith(f"{newest} is damaged or was not finished: {name} ")
+    assert said.startswith(f"{newest} is damaged or was not finished: optimizer.pt ")
     assert said.endswith("the run resumes from checkpoint-2")
     assert last_checkpoint(tmp_path) == before
     assert capsys.readouterr().err == ""

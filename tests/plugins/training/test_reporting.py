@@ -8,7 +8,7 @@ import pytest
 from transformers import TrainerControl, TrainerState, TrainingArguments
 
 from lean_dojo_plugins.retrieval.lightning import EpochBar
-from lean_dojo_plugins.training.reporting import StepsSoFar
+from lean_dojo_plugins.training.reporting import Reporter
 from lean_dojo_v2.runs.so_far import so_far
 
 
@@ -21,7 +21,7 @@ def test_the_step_and_the_loss_are_noted(
 ) -> None:
     state = TrainerState(global_step=3, max_steps=8, log_history=logged)
     arguments = TrainingArguments(str(tmp_path), report_to="none")
-    StepsSoFar().on_step_end(arguments, state, TrainerControl())
+    Reporter(tmp_path).on_step_end(arguments, state, TrainerControl())
     assert so_far() == said
 
 

@@ -20,7 +20,6 @@ from accelerate.utils.imports import is_cuda_available
 from lean_dojo_plugins.grpo.trainer import GRPOTrainer
 from lean_dojo_plugins.training import steady_environment
 from lean_dojo_v2.database import DynamicDatabase
-from lean_dojo_v2.trainer.progress_trainer import ProgressTrainer
 
 
 class Changes:
@@ -80,13 +79,6 @@ def test_grpo_changes_nothing_with_a_reward_on_another_thread(tmp_path, traced, 
         reader.join()
     assert changes == []
     assert all(paths)
-
-
-def test_progress_changes_nothing(tmp_path, encoder, dataset_file):
-    trainer = ProgressTrainer(
-        dataset_file, encoder, str(tmp_path / "out"), device="cpu", trainer_args={"max_steps": 1}
-    )
-    assert CHANGES.of(trainer.train) == []
 
 
 def test_accelerate_hears_the_same_as_before(monkeypatch):

@@ -13,7 +13,8 @@ from peft.tuners.tuners_utils import BaseTunerLayer
 from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel
 
 from lean_dojo_core.errors import ConfigError
-from lean_dojo_plugins.training.hub import fetch
+from lean_dojo_plugins.causal_lm.model.loading import is_adapter
+from lean_dojo_plugins.training.hub import fetch, resolve_model
 from lean_dojo_plugins.training.reporting import without_their_deprecations
 
 
@@ -52,18 +53,22 @@ def adapt(base: PreTrainedModel, lora: LoraConfig) -> PreTrainedModel:
     return cast("PreTrainedModel", wrapped)
 
 
-def check_adapter(folder: str, lora: LoraConfig) -> None:
-    """Check whether an adapter fits a model, using a model without weights.
+def check_lora(name: str, lora: LoraConfig) -> None:
+    """Check whether a new adapter fits a model, using a model without weights.
 
     Args:
-        folder: Folder or hub id of the model.
+        name: Folder or hub id of the model.
         lora: The adapter's configuration.
 
     Raises:
+        UsageError: If there is no model at that path.
         ConfigError: See :func:`adapt`.
         TrainingError: If the model's configuration cannot be read.
     """
-    config = fetch(AutoConfig.from_pretrained, folder, what="model")
+    source = resolve_model(name)
+    if is_adapter(source):  # it trains on, and load_model compares the settings
+        return
+    config = fetch(AutoConfig.from_pretrained, source, what="model")
     with init_empty_weights(include_buffers=True), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # training itself gives them
         empty = AutoModelForCausalLM.from_config(config, dtype=torch.float32)  # type: ignore[no-untyped-call]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from lean_dojo_plugins.causal_lm.model.base import base_of
+from lean_dojo_plugins.causal_lm.model.loading import base_of
 
 FULL = "full_attention"
 MASKED = {"sdpa", "eager"}

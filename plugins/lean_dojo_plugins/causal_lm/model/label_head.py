@@ -16,7 +16,7 @@ import torch
 from torch.nn import functional
 from transformers.modeling_utils import PreTrainedModel
 
-from lean_dojo_plugins.causal_lm.model.base import base_of
+from lean_dojo_plugins.causal_lm.model.loading import base_of
 
 if TYPE_CHECKING:
     from trl.trainer.utils import FusedCausalLMOutput

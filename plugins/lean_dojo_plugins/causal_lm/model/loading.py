@@ -87,21 +87,6 @@ def load_model(
     return adapt(load_base(source, dtype=device.frozen_dtype), lora)
 
 
-def check_lora(name: str | Path, lora: LoraConfig) -> None:
-    """Check whether a new adapter fits the named model, without loading it.
-
-    Raises:
-        UsageError: If there is no model at that path.
-        ConfigError: If the adapter cannot be trained on it; says why.
-        TrainingError: If the model's configuration cannot be read.
-    """
-    source = resolve_model(name)
-    if not is_adapter(source):  # of one that trains on, load_model compares the settings
-        from lean_dojo_plugins.causal_lm.model.adapting import check_adapter
-
-        check_adapter(source, lora)
-
-
 def match_vocabulary(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
     """Let a tokenizer pad with a token that the model has; padding is never read.
 
@@ -193,6 +178,12 @@ def describe_parameters(model: Any) -> str:
     total = sum(parameter.numel() for parameter in model.parameters())
     trained = sum(p.numel() for p in model.parameters() if p.requires_grad)
     return f"trainable parameters: {trained:,} of {total:,} ({100 * trained / max(total, 1):.2f} %)"
+
+
+def base_of(model: Any) -> PreTrainedModel:
+    """Return the transformers model inside a PEFT model, or the model itself."""
+    inner = model.get_base_model() if hasattr(model, "peft_config") else model
+    return cast("PreTrainedModel", inner)
 
 
 def base_of_adapter(folder: str) -> str:

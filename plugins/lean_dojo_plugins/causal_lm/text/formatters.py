@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from lean_dojo_core import Message, Row, Theorem, TracedTactic, contains_sorry, remove_marks
 from lean_dojo_core.records import NO_GOALS
+from lean_dojo_plugins.training.data import PLACE, place_of
 from lean_dojo_v2.data.one_line import one_line
 
 SYSTEM = (
@@ -80,7 +81,7 @@ class TacticChat:
         return ask(goal)
 
 
-class TacticPrompt:
+class TacticPrompt(TacticChat):
     """Rows for reinforcement learning: a prompt, and the data to replay its state exactly.
 
     Columns: ``problem`` (the goal as text), ``prompt`` (the conversation), ``url``, ``commit``,
@@ -93,20 +94,9 @@ class TacticPrompt:
     """
 
     columns: tuple[str, ...] = (
-        "problem",
-        "prompt",
-        "url",
-        "commit",
-        "file_path",
-        "full_name",
-        "start",
-        "end",
-        "position",
-        "digest",
-        "tactic_index",
-        "tactics_before",
-        "tactic",
-    )
+        "problem", "prompt", *PLACE,
+        "position", "digest", "tactic_index", "tactics_before", "tactic",
+    )  # fmt: skip
 
     def rows(self, theorem: Theorem) -> Iterator[Row]:
         """Yield one row per state at which the human proof has a learnable tactic."""
@@ -118,12 +108,7 @@ class TacticPrompt:
                 yield {
                     "problem": goal,
                     "prompt": self.prompt(goal),
-                    "url": theorem.url,
-                    "commit": theorem.commit,
-                    "file_path": theorem.file_path,
-                    "full_name": theorem.full_name,
-                    "start": list(theorem.start),
-                    "end": list(theorem.end),
+                    **place_of(theorem),
                     "position": list(tactic.start) if tactic.start else None,
                     "digest": tactic.digest,
                     "tactic_index": index,
@@ -131,7 +116,3 @@ class TacticPrompt:
                     "tactic": label,
                 }
             played.append(remove_marks(tactic.tactic))
-
-    def prompt(self, goal: str, *, premises: Sequence[str] = ()) -> list[Message]:  # noqa: ARG002
-        """Ask for the next tactic at ``goal``; premises are not used."""
-        return ask(goal)

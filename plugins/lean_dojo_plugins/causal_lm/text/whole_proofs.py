@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from lean_dojo_core import Message, Row, Theorem, TracedTactic, contains_sorry, remove_marks
 from lean_dojo_core.records import NO_GOALS
+from lean_dojo_plugins.training.data import PLACE, place_of
 from lean_dojo_v2.prover.completions import whole_proof_prompt
 
 
@@ -58,9 +59,7 @@ class WholeProof:
     completion. A theorem without a known proof has no row for fine-tuning.
     """
 
-    columns: tuple[str, ...] = (
-        "problem", "prompt", "completion", "url", "commit", "file_path", "full_name", "start", "end"
-    )  # fmt: skip
+    columns: tuple[str, ...] = ("problem", "prompt", "completion", *PLACE)
     whole_proof = True
     """Completions are whole proofs, of several lines."""
 
@@ -74,12 +73,7 @@ class WholeProof:
             "problem": statement,
             "prompt": self.prompt(statement),
             "completion": [{"role": "assistant", "content": proof}],
-            "url": theorem.url,
-            "commit": theorem.commit,
-            "file_path": theorem.file_path,
-            "full_name": theorem.full_name,
-            "start": list(theorem.start),
-            "end": list(theorem.end),
+            **place_of(theorem),
         }
 
     def prompt(self, goal: str, *, premises: Sequence[str] = ()) -> list[Message]:  # noqa: ARG002

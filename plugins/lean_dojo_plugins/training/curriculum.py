@@ -1,0 +1,154 @@
+"""Trainers along a curriculum: what the common loop gives them, and what it asks of them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+from accelerate import PartialState
+from datasets import Dataset
+from transformers import PreTrainedModel, Trainer, TrainerCallback, TrainingArguments
+
+from lean_dojo_core import Repository
+from lean_dojo_plugins.training.callbacks import Callbacks, callbacks_setting, resolve_callbacks
+from lean_dojo_plugins.training.data import repository_name
+from lean_dojo_plugins.training.devices import Device, choose_device
+from lean_dojo_plugins.training.hub import require_model
+from lean_dojo_plugins.training.preflight import check_loggers, check_optimizer
+from lean_dojo_plugins.training.reporting import show_only_a_bar
+from lean_dojo_plugins.training.settings import plain_settings
+from lean_dojo_plugins.training.truncation import TooLong
+from lean_dojo_v2.atomic import require_writable
+from lean_dojo_v2.fields import about, setting
+
+
+@attrs.frozen
+class CurriculumStep:
+    """One step of a curriculum.
+
+    Attributes:
+        index: Number of the step, from 0.
+        total: Steps of the whole curriculum.
+        repositories: All repositories so far, this step's last.
+        folder: Folder of the step's data and checkpoints while it runs.
+        seed: Seed of this step.
+        processes: Number of processes.
+    """
+
+    index: int
+    total: int
+    repositories: tuple[Repository, ...]
+    folder: Path
+    seed: int
+    processes: int
+
+    @property
+    def repository(self) -> Repository:
+        """The repository that this step adds."""
+        return self.repositories[-1]
+
+    @property
+    def name(self) -> str:
+        """Its name, safe for file names."""
+        return repository_name(self.repository)
+
+
+class _ByPosition:
+    """Settings that each trainer declares itself: they are documented by their position."""
+
+    model_name: str
+    output_dir: str
+    max_length: int | None
+    seed: int
+
+
+@attrs.define(slots=False, eq=False, kw_only=True)
+class CurriculumTrainer(_ByPosition, ABC):
+    """Base class of the trainers that the common loop runs."""
+
+    trainer_args: Mapping[str, Any] = attrs.field(
+        factory=dict, metadata=about("Further settings of the library's trainer, by name.")
+    )
+    resume: bool = setting(
+        True, "Go on with an interrupted run in output_dir.", shapes_result=False
+    )
+    report_to: str = setting(
+        "tensorboard",
+        "Where metrics go besides metrics.jsonl: comma-separated, or 'none'.",
+        shapes_result=False,
+    )
+    device: str = setting("auto", "'auto', 'cpu', 'cuda' or 'mps'.", shapes_result=False)
+    callbacks: Callbacks = callbacks_setting()
+    too_long: TooLong = attrs.field(factory=TooLong, init=False, repr=False)
+    _model: PreTrainedModel | None = attrs.field(default=None, init=False, repr=False)
+
+    @abstractmethod
+    def card(self) -> dict[str, str]:
+        """Describe the model for the model card; see :func:`.write_model_card`."""
+
+    @abstractmethod
+    def rows(self, data_path: Path) -> Iterator[dict[str, Any]]:
+        """Stream the rows of the training dataset, made of the data that were exported there."""
+
+    @abstractmethod
+    def fit(
+        self,
+        dataset: Dataset,
+        step: CurriculumStep,
+        *,
+        callbacks: Sequence[TrainerCallback],
+        checkpoint: Path | None,
+        target: Path,
+    ) -> int:
+        """Train one step, from a checkpoint if there is one, and save the model to ``target``.
+
+        Returns:
+            Steps of the optimiser, those before ``checkpoint`` among them.
+        """
+
+    def check_ready(self, config: TrainingArguments) -> None:
+        """Check the model, the folder, the loggers, the optimiser and the callbacks.
+
+        Raises:
+            UsageError: If there is no such model, or the folder cannot be written.
+            ConfigError: If a logger or the optimiser is not installed.
+        """
+        require_model(self.model_name)
+        require_writable(Path(self.output_dir), "output_dir")
+        check_loggers(self.reports())
+        check_optimizer(config)
+        resolve_callbacks(self.callbacks)
+
+    def train_with(
+        self, trainer: Trainer, callbacks: Sequence[TrainerCallback], checkpoint: Path | None
+    ) -> None:
+        """Train with a trainer of transformers, and with the user's callbacks."""
+        show_only_a_bar(trainer)
+        for callback in (*callbacks, *resolve_callbacks(self.callbacks)):
+            trainer.add_callback(callback)
+        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+
+    @property
+    def chosen_device(self) -> Device:
+        """The device and precision that this trainer runs on."""
+        return choose_device(self.device)
+
+    @property
+    def processes(self) -> PartialState:
+        """The state of the processes; read anew, since each trainer run resets it."""
+        return PartialState(cpu=self.chosen_device.name == "cpu")
+
+    def reports(self) -> list[str]:
+        """Return the names in ``report_to``."""
+        return [name.strip() for name in self.report_to.split(",") if name.strip()]
+
+    def settings(self) -> dict[str, Any]:
+        """Return all settings that affect the result; a run resumes only with the same."""
+        return plain_settings(self)
+
+    def forget_model(self) -> None:
+        """Release the model; the next use loads it again."""
+        self._model = None
