@@ -47,8 +47,8 @@ def bench_folder(folder: Path, arm: str, seed: int) -> Path:
 def measured(folder: Path, counted: str = "expansions") -> Found:
     """Read what was measured: the outcomes of before, and what was run in this folder since.
 
-    ``counted`` is what of an attempt says how much a proof took, or ``ATTEMPTS``: which of a
-    theorem's attempts was the first to prove it.
+    ``counted`` is the field of an attempt that gives a proof's cost, or ``ATTEMPTS``: the number of
+    attempts until the first proof.
     """
     found = read_outcomes(folder / OUTCOMES)
     for done in sorted((folder / "bench").glob("*.measured")):

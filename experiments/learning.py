@@ -90,7 +90,7 @@ FEW = 0.1
 OF_A_MODULE = 600
 """Theorems of a module of the library that are stated, at most."""
 NEAR = 400
-"""So many of them are measured with, and not trained on."""
+"""Number of them held out for measuring."""
 FALSE = {"name": "nothing", "header": "", "formal_statement": "theorem nothing : False :="}
 LIMITS = ["--samples", "8", "--expansions", "16", "--visits", "2", "--no-automation"]
 """What every model may spend on a theorem when it is measured."""

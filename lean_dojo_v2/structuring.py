@@ -218,7 +218,7 @@ def _message(
         inner = functools.reduce(_inner_class, path[:-1], target)
         return f"{holder} has no setting {key!r}{_hint(key, inner)}"
     if kind == "invalid_key" or errors[0]["loc"][-1] == "[key]":
-        return f"{holder}: the key {path[-1]!r} should be a text; put it in quotes"
+        return f"{holder}: the key {path[-1]!r} must be a string; put it in quotes"
     if kind == "value_error":
         return f"{_dotted(path)}: {errors[0]['ctx']['error']}"
     expected = " or ".join(one["msg"].removeprefix("Input should be ") for one in errors)

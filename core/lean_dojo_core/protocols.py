@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -59,6 +59,7 @@ class Database(Protocol):
         """Record a fully verified proof of a ``sorry`` theorem."""
 
 
+@runtime_checkable
 class Trainer(Protocol):
     """A training objective.
 
@@ -82,6 +83,7 @@ class Trainer(Protocol):
         """
 
 
+@runtime_checkable
 class DatasetFormatter(Protocol):
     """Turns traced theorems into rows, and a goal into the prompt of the same text.
 
@@ -107,6 +109,7 @@ class DatasetFormatter(Protocol):
         """
 
 
+@runtime_checkable
 class RewardFunction(Protocol):
     """Scores completions; called as TRL calls a reward function.
 

@@ -187,6 +187,9 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
     def __repr__(self) -> str:
         return f"<{self._spec.plural()}: {', '.join(self) or 'none'}>"
 
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
+
     @property
     def kind(self) -> str:
         """Name of the kind, for example ``"reward-function"``."""
@@ -224,7 +227,7 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
                 f"{self.kind} {name!r} is offered by several distributions; say which: {providers}"
             )
         known = sorted({entry.name for entry in entries})
-        hint = suggestion(wanted.rpartition(":")[2], known, heading="Installed")
+        hint = suggestion(wanted.rpartition(":")[2], known, heading="Installed", always=True)
         raise UnknownNameError(f"no {self.kind} is called {name!r}.{hint}{not_loaded()}")
 
     def __contains__(self, name: object) -> bool:

@@ -7,7 +7,12 @@ from collections.abc import Iterable
 
 
 def suggestion(
-    name: str, known: Iterable[str], nested: Iterable[str] = (), *, heading: str = "It has"
+    name: str,
+    known: Iterable[str],
+    nested: Iterable[str] = (),
+    *,
+    heading: str = "It has",
+    always: bool = False,
 ) -> str:
     """Return `` Did you mean …?`` or, without similar names, the known ones.
 
@@ -16,6 +21,7 @@ def suggestion(
         known: The names that exist.
         nested: Dotted names below them, such as ``config.lr``; the last part is compared.
         heading: What comes before the known names.
+        always: List the known names beside similar ones, too.
 
     >>> suggestion("LR", ["lr", "epochs"])
     " Did you mean 'lr'?"
@@ -25,9 +31,9 @@ def suggestion(
     ' It has: lr, epochs.'
     """
     known = list(known)
-    if close := near(name, known, nested):
-        return f" Did you mean {' or '.join(map(repr, close))}?"
-    return f" {heading}: {', '.join(known) or 'none'}."
+    close = near(name, known, nested)
+    hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
+    return hint if close and not always else f"{hint} {heading}: {', '.join(known) or 'none'}."
 
 
 def near(name: str, known: Iterable[str], nested: Iterable[str] = ()) -> list[str]:

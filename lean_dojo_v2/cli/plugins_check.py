@@ -50,7 +50,7 @@ def check(
     PLUGIN is an installed distribution, or the name of a single-file plugin.
 
     The same checks are pytest classes in lean_dojo_core.testing, where a test can give an object
-    options. For a trainer, only the class is checked. Results are printed as they come.
+    options. For a trainer, only the class is checked. Results are printed after each object.
     """
     from lean_dojo_core.testing import check_distribution
 
@@ -60,7 +60,7 @@ def check(
         known = sorted({info.distribution for info in plugins})
         raise UsageError(
             f"no installed distribution {plugin!r} has an entry point in the group 'lean_dojo'."
-            f"{suggestion(plugin, known)} A distribution of your own needs "
+            f"{suggestion(plugin, known, heading='Installed')} A distribution of your own needs "
             "[project.entry-points.lean_dojo] in its pyproject.toml, and `pip install -e .`; a "
             f"single-file plugin is {folder() / FILE}, or any file in the folder that "
             f"{FOLDER_VARIABLE} names"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 
 import click
 
@@ -91,6 +92,11 @@ def _switch(name: str, *, enabled: bool) -> None:
 
 def _run_pip(arguments: Sequence[str]) -> None:
     """Run pip in this environment; what it prints goes to standard error."""
+    if find_spec("pip") is None:
+        raise UsageError(
+            f"there is no pip in this environment: run `{sys.executable} -m ensurepip`, or use "
+            "`uv pip`"
+        )
     command = [sys.executable, "-m", "pip", "--disable-pip-version-check", *arguments]
     done = subprocess.run(command, stdout=sys.__stderr__, check=False)
     if done.returncode != 0:
@@ -108,7 +114,12 @@ def _distribution_of(name: str) -> str:
     found = next((one.distribution for one in plugins if normalise(name) in one.aliases), None)
     if found is None:
         names = sorted({info.distribution for info in plugins})
-        raise UsageError(f"no plugin {name!r} is installed.{suggestion(name, names)}")
+        raise UsageError(
+            f"no plugin {name!r} is installed.{suggestion(name, names, heading='Installed')}"
+        )
     if normalise(found) == HOST_DISTRIBUTION:
-        raise UsageError(f"{found} is LeanDojo-v2 itself, which is always loaded")
+        raise UsageError(
+            f"{name} belongs to LeanDojo-v2 itself, which this does not switch or uninstall; "
+            f"LEAN_DOJO_DISABLE_PLUGINS={name} leaves it out of one command"
+        )
     return found

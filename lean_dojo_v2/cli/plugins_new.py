@@ -105,7 +105,7 @@ def new(
     folder = output or Path(name)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} already exists; name another folder with --output")
-    author = author or getpass.getuser()
+    author = author or _user()
     values = _values(about, name=name, package=package, summary=summary, author=author)
     for path, file in _files(word, template, package).items():
         atomic_write_text(folder / path, Template(file.read_text("utf-8")).substitute(values))
@@ -194,3 +194,11 @@ def _files(word: str, template: str, package: str) -> dict[str, Traversable]:
         f"src/{package}/{word}.py": own / f"{word}.py.tmpl",
         f"tests/test_{package}.py": own / "test.py.tmpl",
     }
+
+
+def _user() -> str:
+    """Return the name of the account; a container may have none."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return "the author"

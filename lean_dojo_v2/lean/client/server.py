@@ -901,7 +901,7 @@ class Server:
             decoded = None
         if not isinstance(decoded, dict):
             said = answer[:300].decode(errors="replace")
-            process.fail(EngineProtocolError, f"answered with something else than JSON: {said!r}")
+            process.fail(EngineProtocolError, f"answered with something other than JSON: {said!r}")
         self._tainted |= decoded.pop("tainted", False) is not False
         if "imported" in decoded and self.capabilities.ours:
             count_environments(decoded.pop("imported"))

@@ -73,7 +73,7 @@ def drawn_by_seed(
     """Let ``model.generate`` draw each row by its seed within a ``with`` block.
 
     Args:
-        model: TRL calls its ``generate`` and gives no way to it.
+        model: TRL calls its ``generate`` and offers no hook for it.
         seeds: One for each row.
         share_prompts: Read each distinct prompt once.
     """

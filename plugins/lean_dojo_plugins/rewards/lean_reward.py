@@ -187,7 +187,7 @@ class LeanReward(ABC):
         return [found[question] for question in questions]
 
     def _say_new(self, questions: Sequence[Question], judgements: Sequence[TacticOutcome]) -> None:
-        """Log once of each kind what says nothing about a tactic at the traced state."""
+        """Log, once per kind, what says nothing about a tactic at the traced state."""
         for (spec, text), judgement in zip(questions, judgements, strict=True):
             unread = judgement.verdict is Verdict.UNPARSED
             example = text[:SHOWN] if unread else spec.goal[-SHOWN:]

@@ -35,7 +35,7 @@ class PantographVerified(LeanReward):
 
     Logs the share of each verdict to TRL's metrics, ``lean/verified`` first, refusals by reason,
     and ``lean/fallback`` by reason, for states not known to be the traced ones
-    (:mod:`lean_dojo_plugins.rewards.shares`). The log also says, once of each reason, that a
+    (:mod:`lean_dojo_plugins.rewards.shares`). The log also says, once for each reason, that a
     completion was not one tactic, with an example.
 
     Thoughts (``<think>…</think>``) are not part of a completion.
