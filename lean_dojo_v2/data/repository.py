@@ -285,8 +285,9 @@ class Repository:
     def to_dict(self) -> Json:
         """Return the repository in the schema of ``dynamic_database.json``."""
         data = self.header_to_dict()
-        for name in self.stored_lists():
-            data[name] = [item_to_json(item) for item in self.iter_list(name)]
+        with self.snapshot():
+            for name in self.stored_lists():
+                data[name] = [item_to_json(item) for item in self.iter_list(name)]
         data["pr_url"] = data.pop("pr_url")  # last, as 1.x writes it
         return data
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
+from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from lean_dojo_core.records import Theorem
 from lean_dojo_v2.atomic import atomic_write_bytes, atomic_writer
@@ -70,11 +71,15 @@ def write_theorems(path: Path, theorems: Iterable[Theorem]) -> None:
 def _write_list(path: Path, items: Iterable[bytes]) -> None:
     """Write a JSON list with one item per line, which can be read line by line."""
     with atomic_writer(path) as stream:
-        opening = b"[\n"
-        for item in items:
-            stream.write(opening + item)
-            opening = b",\n"
-        stream.write(b"[]\n" if opening == b"[\n" else b"\n]\n")
+        _write_items(stream, items)
+
+
+def _write_items(stream: IO[bytes], items: Iterable[bytes]) -> None:
+    opening = b"[\n"
+    for item in items:
+        stream.write(opening + item)
+        opening = b",\n"
+    stream.write(b"[]\n" if opening == b"[\n" else b"\n]\n")
 
 
 def _write_lines(path: Path, lines: Iterable[bytes]) -> None:
@@ -145,14 +150,15 @@ def _write_splits(
         ) WHERE rank = 1
         """
     )
-    for strategy in STRATEGIES:
-        for split in SPLITS:
+    with ExitStack() as files:  # all six are replaced, or none
+        for strategy, split in product(STRATEGIES, SPLITS):
             lines = made.execute(
                 "SELECT line FROM theorem JOIN chosen USING (number)"  # noqa: S608
                 f" WHERE chosen.{strategy} = ? ORDER BY number",
                 (split,),
             )
-            _write_list(folder / strategy / f"{split}.json", (line for (line,) in lines))
+            stream = files.enter_context(atomic_writer(folder / strategy / f"{split}.json"))
+            _write_items(stream, (line for (line,) in lines))
 
 
 def _facts(theorem: Theorem) -> tuple[str, str, str, str, bytes]:

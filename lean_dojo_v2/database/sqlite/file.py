@@ -29,7 +29,7 @@ Row: TypeAlias = tuple[Any, ...]
 
 APPLICATION_ID = 0x4C444A32
 """``LDJ2`` in the file's header marks our databases."""
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 SCHEMA = """
 CREATE TABLE repository (
     id INTEGER PRIMARY KEY,
@@ -55,17 +55,20 @@ class FileConnection(sqlite3.Connection):
     """A connection to which there are weak references."""
 
 
-_open: weakref.WeakSet[FileConnection] = weakref.WeakSet()
+_open: weakref.WeakValueDictionary[int, FileConnection] = weakref.WeakValueDictionary()
 _across_forks: list[list[FileConnection]] = []
 """In a forked process: the parents' connections, which SQLite forbids to use or close there.
 
 They are recorded before the fork, since the child loses the other threads' references.
 """
 
+
+def _note_open() -> None:
+    _across_forks.append([one for known in _open.valuerefs() if (one := known()) is not None])
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=lambda: _across_forks.append(list(_open)), after_in_parent=_across_forks.pop
-    )
+    os.register_at_fork(before=_note_open, after_in_parent=_across_forks.pop)
 
 
 @attrs.define
@@ -170,6 +173,9 @@ class SqliteFile:
         if ours != APPLICATION_ID:
             message = "an SQLite database of another program. The file is left as it is"
             raise DatabaseError(message, path=self.path)
+        if version < SCHEMA_VERSION:
+            message = f"written by an earlier build (schema {version}, known is {SCHEMA_VERSION})"
+            raise DatabaseError(f"{message}: trace its repositories again", path=self.path)
         if version > SCHEMA_VERSION:
             message = f"written by a newer version (schema {version}, known are {SCHEMA_VERSION})"
             raise DatabaseError(f"{message}: update lean-dojo-v2", path=self.path)
@@ -211,7 +217,7 @@ def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
         isolation_level=None,
         factory=FileConnection,
     )
-    _open.add(connection)
+    _open[id(connection)] = connection
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA cache_size = -8192")
     return connection

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import attrs
@@ -83,13 +83,14 @@ class SqliteStorage:
 
         Lists of a repository from this very file that were never touched are left alone.
         """
-        own = (
-            isinstance(repository, StoredRepository)
-            and repository.file is self.file
-            and repository.key == repository.key_as_read
-        )
+        ours = isinstance(repository, StoredRepository) and repository.file is self.file
+        own = ours and repository.key == getattr(repository, "key_as_read", None)
+        if own and repository.__dict__.keys() & set(SORRY_LISTS):
+            for name in SORRY_LISTS:
+                getattr(repository, name)  # a proof moves a theorem between these two
         changed = [name for name in COLLECTIONS if not own or name in repository.__dict__]
-        with self.file.transaction() as connection:
+        moment = nullcontext() if ours else repository.snapshot()
+        with moment, self.file.transaction() as connection:
             row = row_of(self.file, repository.key)
             connection.execute(
                 "UPDATE repository SET header = ? WHERE id = ?", (_header(repository), row)

@@ -182,7 +182,7 @@ def _require_statement(server: Server, source: SourceTheorem, trouble: str) -> N
     try:
         open_theorem(server, source)
     except EngineLostError:
-        raise
+        return  # the proof has failed, whatever is wrong with the statement
     except LeanError as error:
         name = source.full_name
         raise LeanError(f"the statement of {name} does not elaborate: {trouble}") from error

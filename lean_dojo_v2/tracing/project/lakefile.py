@@ -184,12 +184,20 @@ def _near(root: Path, locked: set[str]) -> list[Dependency]:
     pending = ["."]
     while pending:
         folder = pending.pop()
-        for entry in read_lakefile(root / folder).get("require", ()):
-            name, path = str(entry["name"]), _path(entry)
+        for name, path in _required(root / folder):
             if path and name not in locked and name not in known:
                 known[name] = os.path.normpath(Path(folder) / path)
                 pending.append(known[name])
     return [Dependency(name, place, path=place) for name, place in known.items()]
+
+
+def _required(folder: Path) -> list[tuple[str, str]]:
+    """Return the name and path of each package that a lakefile requires."""
+    try:
+        required = read_lakefile(folder).get("require", ())
+        return [(str(entry["name"]), _path(entry)) for entry in required]
+    except (TypeError, AttributeError, KeyError) as error:
+        raise TraceError(f"{find_lakefile(folder)}: cannot be read: {error}") from None
 
 
 def _path(entry: Mapping[str, Any]) -> str:

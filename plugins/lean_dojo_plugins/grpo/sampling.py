@@ -1,7 +1,9 @@
 """Sampling with draws that belong to a completion, not to its batch.
 
 A completion is the same in one process as in several, and after a killed run goes on: its draws
-follow from the run's seed, the optimiser step, its prompt and its place in the whole batch. The
+follow from the run's seed, the optimiser step, its prompt and its place in the whole batch. (TRL
+generates anew where a run goes on: with ``num_iterations`` or ``steps_per_generation`` above the
+default, a run killed between two generations goes on with other samples.) The
 model's log-probabilities may differ in their last digits between batches of other shapes.
 """
 

@@ -213,6 +213,6 @@ def rows_of(columns: Mapping[str, Any], length: int) -> list[dict[str, Any]]:
     lists = {
         name: values
         for name, values in columns.items()
-        if isinstance(values, (list, tuple)) and len(values) == length
+        if isinstance(values, Sequence) and not isinstance(values, str) and len(values) == length
     }
     return [{name: values[i] for name, values in lists.items()} for i in range(length)]

@@ -32,7 +32,8 @@ def load_tokenizer(name: str) -> PreTrainedTokenizerBase:
     """
     folder = Path(name)
     own = has_tokenizer(folder) if folder.is_dir() else "byt5" not in folder.name.lower()
-    return fetch_tokenizer(name) if own else ByT5Tokenizer()
+    # A text that spells a special token, such as </s>, stays text.
+    return fetch_tokenizer(name) if own else ByT5Tokenizer(split_special_tokens=True)
 
 
 @attrs.frozen(eq=False)
