@@ -16,13 +16,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 import orjson
 from tqdm import tqdm
 
-from lean_dojo_core import Prover
 from lean_dojo_core.records import BenchmarkProblem, Theorem
 from lean_dojo_plugins.causal_lm.generate.serving import model_server
 from lean_dojo_plugins.expert_iteration.problems import ProblemSet
@@ -56,9 +55,6 @@ from lean_dojo_v2.runs.files import METADATA, read_lines
 from lean_dojo_v2.runs.processes import Process
 from lean_dojo_v2.wording import counted
 
-if TYPE_CHECKING:
-    from lean_dojo_plugins.expert_iteration.trainer import ExpertIterationTrainer
-
 PROOFS, NEGATIVES, ROUNDS = "proofs.jsonl", "negatives.jsonl", "rounds.jsonl"
 WHO = "prover"
 """Name of the file of attempts in a round's folder."""
@@ -86,7 +82,7 @@ class Rounds:
     The database itself records proofs of ``sorry`` theorems; human data goes to ``data_path``.
     """
 
-    trainer: ExpertIterationTrainer
+    trainer: Any  # the ExpertIterationTrainer, which imports this module
     repositories: Sequence[Repository]
     database: DynamicDatabase | None
     data_path: Path
@@ -210,9 +206,9 @@ class Rounds:
 
     def _provers(self, endpoint: str | None) -> Any:
         """Return the factory of an attempt's prover; the model is loaded once."""
-        prover = self.trainer.make_prover(endpoint)
+        prover: Any = self.trainer.make_prover(endpoint)
 
-        def with_seed(seed: int) -> Prover[Any, Any, Any]:
+        def with_seed(seed: int) -> Any:
             prover.settings = attrs.evolve(prover.settings, seed=seed)
             return prover
 

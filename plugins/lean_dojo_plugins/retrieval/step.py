@@ -6,7 +6,7 @@ import logging
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import attrs
 import numpy as np
@@ -33,9 +33,6 @@ from lean_dojo_v2.runs.environment import record_environment
 from lean_dojo_v2.runs.files import copy_metadata
 from lean_dojo_v2.runs.forgetting import Forgetting
 
-if TYPE_CHECKING:
-    from lean_dojo_plugins.retrieval.trainer import RetrievalTrainer
-
 log = logging.getLogger(__name__)
 
 
@@ -56,7 +53,7 @@ class RetrievalStep:
         processes: The processes that train together.
     """
 
-    trainer: RetrievalTrainer
+    trainer: Any  # the RetrievalTrainer, which imports this module
     run: RetrievalRun
     number: int
     data_path: Path
@@ -65,7 +62,8 @@ class RetrievalStep:
     @property
     def config(self) -> TrainingConfig:
         """The settings."""
-        return self.trainer.config
+        config: TrainingConfig = self.trainer.config
+        return config
 
     @property
     def new(self) -> Sequence[Repository]:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import copy
 import warnings
+from pathlib import Path
 from typing import Any, cast
 
 import torch
 from accelerate import init_empty_weights
 from peft import LoraConfig, get_peft_model
 from peft.tuners.tuners_utils import BaseTunerLayer
+from peft.utils import CONFIG_NAME
 from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel
 
 from lean_dojo_core.errors import ConfigError
-from lean_dojo_plugins.causal_lm.model.loading import is_adapter
 from lean_dojo_plugins.training.hub import fetch, resolve_model
 from lean_dojo_plugins.training.reporting import without_their_deprecations
 
@@ -66,7 +67,7 @@ def check_lora(name: str, lora: LoraConfig) -> None:
         TrainingError: If the model's configuration cannot be read.
     """
     source = resolve_model(name)
-    if is_adapter(source):  # it trains on, and load_model compares the settings
+    if (Path(source) / CONFIG_NAME).is_file():  # it trains on, and load_model compares the settings
         return
     config = fetch(AutoConfig.from_pretrained, source, what="model")
     with init_empty_weights(include_buffers=True), warnings.catch_warnings():

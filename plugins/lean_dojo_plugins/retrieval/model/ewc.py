@@ -8,7 +8,7 @@ repositories the Fisher information adds up and the anchor is the latest model (
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 import torch
@@ -17,9 +17,6 @@ from tqdm import tqdm
 
 from lean_dojo_plugins.retrieval.data.batches import TrainBatch
 from lean_dojo_v2.errors import CheckpointError
-
-if TYPE_CHECKING:
-    from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever
 
 
 @attrs.frozen(eq=False)
@@ -34,7 +31,7 @@ class Consolidation:
     fisher: dict[str, torch.Tensor]
     anchor: dict[str, torch.Tensor]
 
-    def penalty(self, model: PremiseRetriever) -> torch.Tensor:
+    def penalty(self, model: nn.Module) -> torch.Tensor:
         """Compute Σ F (θ − θ*)² over all parameters: a scalar that can be differentiated."""
         terms = [
             (self.fisher[name] * (parameter - self.anchor[name]).square()).sum()
@@ -72,7 +69,7 @@ class Consolidation:
 
     @classmethod
     def after(
-        cls, model: PremiseRetriever, fisher: dict[str, torch.Tensor], before: Consolidation | None
+        cls, model: Any, fisher: dict[str, torch.Tensor], before: Consolidation | None
     ) -> Consolidation:
         """Consolidate a repository: add its Fisher information, anchor at the model as it is.
 
@@ -102,7 +99,7 @@ def normalised(fisher: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
 
 
 def fisher_information(
-    model: PremiseRetriever, batches: Iterable[TrainBatch], *, total: int | None = None
+    model: Any, batches: Iterable[TrainBatch], *, total: int | None = None
 ) -> dict[str, torch.Tensor]:
     """Compute the diagonal of the empirical Fisher information.
 
