@@ -105,6 +105,7 @@ class EngineProcess:
         self.memory_limit_mb = memory_limit_mb
         self.answer_limit = answer_limit or DEFAULT_ANSWER_LIMIT
         self._unread = bytearray()
+        self._started = False
         self._log = bytearray()
         self._process = _spawn(plan)
         self._stdin, self._stdout, self._stderr = _pipes(self._process)
@@ -271,6 +272,7 @@ class EngineProcess:
         if line != READY:
             said = line[:200].decode(errors="replace")
             self.fail(EngineProtocolError, f"did not start with {READY.decode()!r}: {said!r}")
+        self._started = True
 
     # -- the end ----------------------------------------------------------------------------------
 
@@ -304,9 +306,10 @@ class EngineProcess:
         self.close()
         tail = self.log_tail
         log = f"\nIts last words:\n{tail[-2000:]}" if tail else ""
+        when = "" if self._started else " (while it started)"
         raise kind(
-            f"The {self.plan.what} {happening}. It was stopped, its goal states are gone, and the "
-            f"next call starts a new one.{log}"
+            f"The {self.plan.what} {happening}{when}. It was stopped, its goal states are gone, "
+            f"and the next call starts a new one.{log}"
         )
 
 

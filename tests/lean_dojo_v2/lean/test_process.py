@@ -170,7 +170,7 @@ def test_memory_is_watched_during_a_request(gone):
     [
         ("print('Lean version mismatch')", EngineProtocolError, "Lean version mismatch"),
         ("sys.exit('no such module')", EngineDiedError, "no such module"),
-        ("time.sleep(100)", EngineTimeoutError, "did not answer within 0.5 s"),
+        ("time.sleep(100)", EngineTimeoutError, r"within 0.5 s \(while it started\)"),
     ],
 )
 def test_an_engine_that_does_not_start_is_reported_and_stopped(script, error, said):
