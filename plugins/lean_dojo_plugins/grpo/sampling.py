@@ -9,6 +9,7 @@ model's log-probabilities may differ in their last digits between batches of oth
 
 from __future__ import annotations
 
+import copy
 import hashlib
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
@@ -58,11 +59,10 @@ def _decoding(seeds: Sequence[int]) -> Callable[..., Any]:
         draws = uniforms(seeds, 1, int(generation_config.max_length) - start, input_ids.device)
         # After temperature, top_k and whatever else the configuration asks for.
         processors = LogitsProcessorList([*logits_processor, _OwnDraws(draws, start)])
+        chosen = copy.copy(generation_config)
+        chosen.do_sample = False  # one token is left: a second draw from the vocabulary costs time
         return model._sample(  # noqa: SLF001 - what generate itself would call
-            input_ids,
-            logits_processor=processors,
-            generation_config=generation_config,
-            **options,
+            input_ids, logits_processor=processors, generation_config=chosen, **options
         )
 
     return decode

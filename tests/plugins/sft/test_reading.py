@@ -22,6 +22,12 @@ ROWS = [
 ]
 
 
+def collated(trainer):
+    """Give the batch of all rows, where the model is."""
+    rows = [{k: row[k] for k in ("input_ids", "labels")} for row in ROWS]
+    return dict(trainer._prepare_inputs(trainer.data_collator(rows)))
+
+
 @pytest.mark.parametrize("padding_free", [False, True])
 def test_prompts_weigh_as_they_are_told_to(tiny_model, tmp_path, padding_free):
     trainer = SFTTrainer(
@@ -30,16 +36,16 @@ def test_prompts_weigh_as_they_are_told_to(tiny_model, tmp_path, padding_free):
     )  # fmt: skip
     step = CurriculumStep(0, 1, (), tmp_path / "step", 0, 1)
     built = trainer.build_step_trainer(Dataset.from_list(ROWS), step)
-    batch = built.data_collator([{k: row[k] for k in ("input_ids", "labels")} for row in ROWS])
+    batch = collated(built)
     found = built.compute_loss(built.model, dict(batch))
     total = weight = torch.tensor(0.0)
     for row in ROWS:
         ids = torch.tensor([row["input_ids"]])
-        logits = built.model(input_ids=ids).logits[0, :-1].float()
+        logits = built.model(input_ids=ids.to(built.model.device)).logits[0, :-1].float().cpu()
         each = functional.cross_entropy(logits, ids[0, 1:], reduction="none")
         weights = torch.tensor([1.0 if label != -100 else 0.25 for label in row["labels"][1:]])
         total, weight = total + (weights * each).sum(), weight + weights.sum()
-    torch.testing.assert_close(found, total / weight, rtol=1e-5, atol=1e-6)
+    torch.testing.assert_close(found.cpu(), total / weight, rtol=1e-5, atol=1e-6)
     share = built.compute_loss(built.model, dict(batch), num_items_in_batch=6)  # one of two
     torch.testing.assert_close(share, found / 2)
 
@@ -53,18 +59,17 @@ def test_what_is_logged_and_shared_out_is_as_without_a_weight(tiny_model, tmp_pa
         return trainer.build_step_trainer(Dataset.from_list(ROWS), step)
 
     plain, weighted = build(), build(prompt_weight=0.25)
-    rows = [{k: row[k] for k in ("input_ids", "labels")} for row in ROWS]
     logged = []
     for built in (plain, weighted):
         built.model.train()
         built.state.num_input_tokens_seen = 100  # of the run that goes on
-        built.compute_loss(built.model, dict(built.data_collator(rows)))
+        built.compute_loss(built.model, collated(built))
         logged.append({k: values[-1] for k, values in built._metrics["train"].items()})
     assert logged[0] == pytest.approx(logged[1], rel=1e-5)
     assert logged[0]["num_tokens"] == 108
     assert logged[0]["entropy"] > 0
 
-    batch = weighted.data_collator(rows)
+    batch = collated(weighted)
     alone = weighted.compute_loss(weighted.model, dict(batch), num_items_in_batch=3)
     monkeypatch.setattr(type(weighted.accelerator), "num_processes", 2)
     of_two = weighted.compute_loss(weighted.model, dict(batch), num_items_in_batch=3)
