@@ -206,6 +206,7 @@ class CausalTrainer(CurriculumTrainer):
             TrainingError: If it cannot be loaded.
         """
         if self._model is None:
+            transformers.set_seed(self.seed)  # for the weights of a new adapter and of new tokens
             self._model = load_model(
                 self._source(), lora=self.lora_config, device=self.chosen_device
             )
@@ -357,10 +358,12 @@ class CausalTrainer(CurriculumTrainer):
         self.train_with(fitter, [NoFinalCheckpoint(), *callbacks], checkpoint)
         # Training turns the cache off in the configuration; generation needs it.
         self.model.config.use_cache = use_cache
-        fitter.save_model(str(target))
+        self.save_whole(fitter, target)
         restore_forward(self.model)
         if fitter.is_world_process_zero():
             self.tokenizer.save_pretrained(target)
+        if fitter.is_fsdp_enabled or fitter.is_deepspeed_enabled:
+            self.forget_model()  # its weights are in shards; the next repository loads the saved ones
         return int(fitter.state.global_step)
 
     def _built(self, dataset: Dataset, step: CurriculumStep) -> transformers.Trainer:

@@ -45,7 +45,7 @@ class _OwnDraws(LogitsProcessor):
         return torch.full_like(scores, -torch.inf).scatter(1, chosen[:, None], 0.0)
 
 
-def _decoding(seeds: Sequence[int]) -> Callable[..., Any]:
+def _decoding(seeds: Sequence[int], in_step: bool) -> Callable[..., Any]:
     """Make a decoding method for ``generate(custom_generate=…)`` with a seed for each row."""
 
     def decode(
@@ -62,7 +62,11 @@ def _decoding(seeds: Sequence[int]) -> Callable[..., Any]:
         chosen = copy.copy(generation_config)
         chosen.do_sample = False  # one token is left: a second draw from the vocabulary costs time
         return model._sample(  # noqa: SLF001 - what generate itself would call
-            input_ids, logits_processor=processors, generation_config=chosen, **options
+            input_ids,
+            logits_processor=processors,
+            generation_config=chosen,
+            synced_gpus=in_step,  # generate leaves it out for a decoding method that it is given
+            **options,
         )
 
     return decode
@@ -70,7 +74,7 @@ def _decoding(seeds: Sequence[int]) -> Callable[..., Any]:
 
 @contextmanager
 def drawn_by_seed(
-    model: PreTrainedModel, seeds: Sequence[int], *, share_prompts: bool
+    model: PreTrainedModel, seeds: Sequence[int], *, share_prompts: bool, in_step: bool = False
 ) -> Iterator[None]:
     """Let ``model.generate`` draw each row by its seed within a ``with`` block.
 
@@ -78,13 +82,14 @@ def drawn_by_seed(
         model: TRL calls its ``generate`` and offers no hook for it.
         seeds: One for each row.
         share_prompts: Read each distinct prompt once.
+        in_step: Compute as many tokens in every process: the weights are in shards.
     """
     generate: Any = model.generate
     own = vars(model).get("generate")
 
     def seeded(**options: Any) -> Any:
         cache = read_prompts_once(model, **options) if share_prompts else {}
-        return generate(**options, **cache, custom_generate=_decoding(seeds))
+        return generate(**options, **cache, custom_generate=_decoding(seeds, in_step))
 
     policy: Any = model
     policy.generate = seeded

@@ -121,10 +121,15 @@ class StepTrainer(trl_grpo.GRPOTrainer):
     def _generates_together(self) -> bool:
         """Whether every process must generate whenever one does, and as many completions."""
         args: Any = self.args
-        sharded = self.is_fsdp_enabled or self.is_deepspeed_enabled
         on_server = self.use_vllm and args.vllm_mode == "server"
         in_parts = self.use_vllm and args.vllm_tensor_parallel_size > 1
-        return self.accelerator.num_processes > 1 and (sharded or on_server or in_parts)
+        return self._is_sharded or (self.accelerator.num_processes > 1 and (on_server or in_parts))
+
+    @property
+    def _is_sharded(self) -> bool:
+        """Whether processes hold parts of the weights, and gather them for each call."""
+        sharded = self.is_fsdp_enabled or self.is_deepspeed_enabled
+        return bool(sharded and self.accelerator.num_processes > 1)
 
     @property
     def _filler(self) -> list[int]:
@@ -186,7 +191,9 @@ class StepTrainer(trl_grpo.GRPOTrainer):
         about = self.args.seed, self._phase, self.moment
         seeds = [seed_of(*about, *one) for one in zip(keys, map(tuple, prompt_ids), strict=True)]
         model = self.accelerator.unwrap_model(self.model_wrapped)
-        with drawn_by_seed(model, seeds, share_prompts=self.shares_prompts):
+        sharded = self._is_sharded  # then every process calls the model as often
+        share = self.shares_prompts and not sharded
+        with drawn_by_seed(model, seeds, share_prompts=share, in_step=sharded):
             return generate(prompt_ids, *args, **kwargs)
 
     def _get_per_token_logps_and_entropies(self, *inputs: Any, **options: Any) -> Any:

@@ -336,7 +336,7 @@ class ProgressTrainer(CurriculumTrainer):
         )
         self.train_with(trainer, callbacks, checkpoint)
         output = trainer.predict(held_out)
-        trainer.save_model(str(target))
+        self.save_whole(trainer, target)
         if self.processes.is_main_process:
             numbers = _measures(output)
             self._say("held-out proofs: " + ", ".join(f"{k} {v:.3f}" for k, v in numbers.items()))

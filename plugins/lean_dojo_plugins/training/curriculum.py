@@ -22,6 +22,7 @@ from lean_dojo_plugins.training.reporting import show_only_a_bar
 from lean_dojo_plugins.training.settings import plain_settings
 from lean_dojo_plugins.training.truncation import TooLong
 from lean_dojo_v2.atomic import require_writable
+from lean_dojo_v2.errors import TrainingError
 from lean_dojo_v2.fields import about, setting
 
 
@@ -130,6 +131,26 @@ class CurriculumTrainer(_ByPosition, ABC):
         for callback in (*callbacks, *resolve_callbacks(self.callbacks)):
             trainer.add_callback(callback)
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+
+    def save_whole(self, trainer: Trainer, target: Path) -> None:
+        """Save the weights as one model, also when the processes hold parts of them.
+
+        Raises:
+            TrainingError: If DeepSpeed does not gather them.
+        """
+        sharded: Any = trainer.accelerator.state.fsdp_plugin if trainer.is_fsdp_enabled else None
+        if sharded is None:
+            trainer.save_model(str(target))
+        else:  # checkpoints may be in parts, and those of the next repository are again
+            kind = sharded.state_dict_type
+            sharded.set_state_dict_type("FULL_STATE_DICT")
+            trainer.save_model(str(target))
+            sharded.set_state_dict_type(kind)
+        if trainer.args.should_save and not any(target.glob("*.safetensors")):
+            raise TrainingError(
+                "the weights are in parts and were not gathered, so no model was saved; set "
+                "zero3_save_16bit_model: true in accelerate's configuration and repeat the command"
+            )
 
     @property
     def chosen_device(self) -> Device:

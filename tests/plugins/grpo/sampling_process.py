@@ -24,7 +24,7 @@ def main() -> None:
     rewards: list[Any] = [tokens, *(["proof-verified"] if "statements" in options else [])]
     args = {
         "num_generations": 4, "max_steps": 2, "warmup_steps": 0, "logging_steps": 1,
-        "max_completion_length": 12, "optim": "sgd",
+        "max_completion_length": 12, "optim": "sgd", "bf16": False,
     }  # fmt: skip
     trainer = GRPOTrainer(
         orders["model"], rewards, folder / "out", device="cpu", trainer_args=args, **options

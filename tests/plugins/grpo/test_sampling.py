@@ -19,6 +19,7 @@ from lean_dojo_v2.runs import metrics
 URL = "https://example.org/lean/lean4-tiny"
 
 SCRIPT = Path(__file__).with_name("sampling_process.py")
+SHARDED = Path(__file__).parents[2] / "sharded.py"
 PROMPTS = torch.tensor([[0, 5, 6], [0, 5, 6], [7, 8, 9]])
 MASK = (PROMPTS > 0).long()
 
@@ -63,7 +64,10 @@ def test_the_draw_is_from_what_the_configuration_leaves(model: Any) -> None:
 def test_two_processes_learn_what_one_learns(
     what, tiny_model, tiny_database, tiny_repository, tmp_path
 ):
-    """Two steps, each of two prompts and four completions of each, over two turns or steps."""
+    """Two steps, each of two prompts and four completions of each, over two turns or steps.
+
+    Also where each process holds a part of the weights.
+    """
     statements = tmp_path / "statements.jsonl"
     lines = [{"formal_statement": f"theorem t{n} : {n} + 0 = {n} := by"} for n in range(6)]
     statements.write_text("".join(json.dumps(line) + "\n" for line in lines))
@@ -76,8 +80,10 @@ def test_two_processes_learn_what_one_learns(
         },
     }  # fmt: skip
     logged, weights = [], []
-    for processes in (1, 2):
-        folder = tmp_path / str(processes)
+    for name, processes, scripts in (
+        ("one", 1, [SCRIPT]), ("two", 2, [SCRIPT]), ("sharded", 2, [SHARDED, SCRIPT])
+    ):  # fmt: skip
+        folder = tmp_path / name
         folder.mkdir()
         orders = {
             "database": str(tiny_database), "model": str(tiny_model), "folder": str(folder),
@@ -87,7 +93,7 @@ def test_two_processes_learn_what_one_learns(
         done = subprocess.run(
             [
                 sys.executable, "-m", "torch.distributed.run", "--nproc_per_node", str(processes),
-                "--standalone", str(SCRIPT), str(folder / "orders.json"),
+                "--standalone", *map(str, scripts), str(folder / "orders.json"),
             ],
             env={**os.environ, "OMP_NUM_THREADS": "1"},
             capture_output=True, text=True, timeout=500, check=False,
@@ -97,8 +103,11 @@ def test_two_processes_learn_what_one_learns(
         assert [row["step"] for row in rows] == [1, 2]
         logged.append(rows)
         weights.append(torch.load(folder / "weights.pt"))
-    for one, two in zip(*logged, strict=True):
+    for steps in zip(*logged, strict=True):
         for name in ("loss", "grad_norm", "reward", "reward_std", "rewards/tokens/mean"):
-            assert two[name] == pytest.approx(one[name], rel=1e-3, abs=1e-5), name
+            one, two, sharded = (step[name] for step in steps)
+            assert two == pytest.approx(one, rel=1e-3, abs=1e-5), name
+            assert sharded == pytest.approx(one, rel=1e-3, abs=1e-5), name
     assert any(row["grad_norm"] > 0 for row in logged[0])
-    torch.testing.assert_close(weights[1], weights[0], rtol=1e-3, atol=1e-4)
+    for other in weights[1:]:
+        torch.testing.assert_close(other, weights[0], rtol=1e-3, atol=1e-4)

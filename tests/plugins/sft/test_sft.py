@@ -30,6 +30,7 @@ from lean_dojo_v2.errors import EmptyDatasetError
 from lean_dojo_v2.trainer.sft_trainer import SFTDataset, SFTTrainer
 
 SCRIPT = Path(__file__).with_name("training_process.py")
+SHARDED = Path(__file__).parents[2] / "sharded.py"
 URL = "https://example.org/lean/"
 
 
@@ -143,6 +144,17 @@ def test_with_lora_only_the_adapter_is_saved(database, tiny_model, tmp_path, cap
     with torch.inference_mode():
         assert_close(merged.model(ids).logits, loaded(ids).logits, atol=1e-4, rtol=1e-4)
     assert all(parameter.requires_grad for parameter in merged.model.parameters())
+
+
+def test_a_new_adapter_follows_from_the_seed(tiny_model, tmp_path):
+    def start(seed: int) -> dict[str, torch.Tensor]:
+        lora = LoraConfig(r=4, target_modules=["q_proj"])
+        trainer = SFTTrainer(str(tiny_model), tmp_path / "out", seed=seed, lora_config=lora)
+        return {k: v for k, v in trainer.model.state_dict().items() if "lora_A" in k}
+
+    one, again, other = start(1), start(1), start(2)
+    assert all(torch.equal(one[name], again[name]) for name in one)
+    assert not any(torch.equal(one[name], other[name]) for name in one)
 
 
 @pytest.mark.parametrize(
@@ -283,9 +295,9 @@ LAUNCHERS = {
 }
 
 
-def launch(launcher: str, orders: Path) -> str:
+def launch(launcher: str, scripts: list[str], orders: Path) -> str:
     """Run the training script under a launcher; gives what it said."""
-    command = [sys.executable, "-m", *LAUNCHERS[launcher], str(SCRIPT)]
+    command = [sys.executable, "-m", *LAUNCHERS[launcher], *scripts]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "LEAN_DOJO_TEST_ORDERS": str(orders)}
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=300, check=False
@@ -298,22 +310,28 @@ def launch(launcher: str, orders: Path) -> str:
 def test_two_processes_train_like_one(traced, tiny_model, tmp_path):
     """One writer, the same batches in the same order, the same steps."""
     arguments = {"bf16": False}
-    for launcher, batch in (("accelerate", 4), ("torchrun", 2)):
+    outputs = [tmp_path / name for name in ("one", "two", "sharded")]
+    for output, launcher in zip(outputs, ("accelerate", "torchrun", "torchrun"), strict=True):
         orders = {
             "database": str(traced),
             "model": str(tiny_model),
-            "output_dir": str(tmp_path / launcher),
-            "data_path": str(tmp_path / f"{launcher}-data"),
+            "output_dir": str(output),
+            "data_path": f"{output}-data",
             "repositories": [[URL + repo, "c" * 40] for repo in ("one", "two")],
-            "options": {"batch_size": batch, "lr": 1e-3, "trainer_args": arguments},
-        }
-        file = tmp_path / f"{launcher}.json"
+            "options": {
+                "batch_size": 4 if launcher == "accelerate" else 2, "lr": 1e-3,
+                "trainer_args": arguments,
+            },
+        }  # fmt: skip
+        file = output.with_suffix(".json")
         file.write_text(json.dumps(orders))
-        assert launch(launcher, file).count("lean_two: saved to") == 1
-    one, two = tmp_path / "accelerate", tmp_path / "torchrun"
-    states = [json.loads((out / "training_state.json").read_text()) for out in (one, two)]
-    assert states[0]["finished"] == states[1]["finished"]
-    AutoModelForCausalLM.from_pretrained(two)
+        scripts = [str(SHARDED), str(SCRIPT)] if output.name == "sharded" else [str(SCRIPT)]
+        assert launch(launcher, scripts, file).count("lean_two: saved to") == 1
+    one, two, sharded = outputs
+    states = [json.loads((out / "training_state.json").read_text()) for out in outputs]
+    assert states[0]["finished"] == states[1]["finished"] == states[2]["finished"]
+    weights = [AutoModelForCausalLM.from_pretrained(out).state_dict() for out in (two, sharded)]
+    assert_close(weights[1], weights[0], rtol=1e-3, atol=1e-4)
 
     def losses(output: Path) -> list[float]:
         lines = (output / "metrics.jsonl").read_text().splitlines()
@@ -324,6 +342,7 @@ def test_two_processes_train_like_one(traced, tiny_model, tmp_path):
     # At the end of an epoch accelerate repeats rows so that every process gets as many.
     whole = states[0]["finished"][0]["rows"] // 4
     assert losses(two)[:whole] == pytest.approx(losses(one)[:whole], rel=1e-5)
+    assert losses(sharded) == pytest.approx(losses(two), rel=1e-5)
 
 
 def test_rows_come_ready_to_train_on(data, tiny_model, tmp_path):
