@@ -363,7 +363,7 @@ class CausalTrainer(CurriculumTrainer):
         if fitter.is_world_process_zero():
             self.tokenizer.save_pretrained(target)
         if fitter.is_fsdp_enabled or fitter.is_deepspeed_enabled:
-            self.forget_model()  # its weights are in shards; the next repository loads the saved ones
+            self.forget_model()  # it is in shards; the next repository loads the saved one
         return int(fitter.state.global_step)
 
     def _built(self, dataset: Dataset, step: CurriculumStep) -> transformers.Trainer:
