@@ -18,9 +18,11 @@ SETTINGS = {
     "ACCELERATE_USE_FSDP": "true",
     "FSDP_VERSION": "2",
     "FSDP_AUTO_WRAP_POLICY": "TRANSFORMER_BASED_WRAP",
+    "FSDP_RESHARD_AFTER_FORWARD": "true",
     "FSDP_STATE_DICT_TYPE": "SHARDED_STATE_DICT",
+    "FSDP_CPU_RAM_EFFICIENT_LOADING": "true",
 }
-"""What ``accelerate launch`` sets for docs/configs/accelerate-fsdp.yaml."""
+"""The ``fsdp_config`` of docs/configs/accelerate-fsdp.yaml, as ``accelerate launch`` passes it on."""
 
 begin: Any = PartialState.__init__
 

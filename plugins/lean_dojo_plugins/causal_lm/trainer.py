@@ -45,7 +45,7 @@ from lean_dojo_plugins.training.arguments import (
 )
 from lean_dojo_plugins.training.curriculum import CurriculumStep, CurriculumTrainer
 from lean_dojo_plugins.training.data import checked_repositories, formatted_rows, split_file
-from lean_dojo_plugins.training.devices import Device
+from lean_dojo_plugins.training.devices import Device, sharding
 from lean_dojo_plugins.training.fields import lora_of
 from lean_dojo_plugins.training.hub import check_model_name, has_tokenizer, resolve_model
 from lean_dojo_plugins.training.lock import run_lock
@@ -206,12 +206,14 @@ class CausalTrainer(CurriculumTrainer):
             TrainingError: If it cannot be loaded.
         """
         if self._model is None:
-            transformers.set_seed(self.seed)  # for the weights of a new adapter and of new tokens
-            self._model = load_model(
-                self._source(), lora=self.lora_config, device=self.chosen_device
-            )
-            match_vocabulary(self._model, self.tokenizer)
-            cast("torch.nn.Module", self._model).to(self.chosen_device.name)
+            with torch.random.fork_rng(devices=[]):
+                torch.manual_seed(self.seed)  # for the weights of a new adapter and of new tokens
+                self._model = load_model(
+                    self._source(), lora=self.lora_config, device=self.chosen_device
+                )
+                match_vocabulary(self._model, self.tokenizer)
+            if not sharding():  # otherwise each process gets its part, layer by layer
+                cast("torch.nn.Module", self._model).to(self.chosen_device.name)
             if self.lora_config is not None and PartialState().is_main_process:
                 print(describe_parameters(self._model), file=sys.stderr)
         return self._model
@@ -362,8 +364,9 @@ class CausalTrainer(CurriculumTrainer):
         restore_forward(self.model)
         if fitter.is_world_process_zero():
             self.tokenizer.save_pretrained(target)
-        if fitter.is_fsdp_enabled or fitter.is_deepspeed_enabled:
-            self.forget_model()  # it is in shards; the next repository loads the saved one
+        if sharding():
+            self.forget_model()  # the next repository loads the saved one
+            fitter.accelerator.free_memory()
         return int(fitter.state.global_step)
 
     def _built(self, dataset: Dataset, step: CurriculumStep) -> transformers.Trainer:

@@ -20,6 +20,7 @@ from accelerate import PartialState
 from transformers import TrainerCallback, TrainerState, TrainingArguments
 
 from lean_dojo_core.errors import DataError
+from lean_dojo_plugins.training.devices import sharding
 from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
 
 STEP_FILE = "step.json"
@@ -72,15 +73,16 @@ def last_checkpoint(folder: Path) -> Path | None:
 
 
 def keep_fitting_checkpoints(folder: Path, data: Mapping[str, Any], processes: int) -> None:
-    """Delete a step's checkpoints if its data or the number of processes has changed.
+    """Delete a step's checkpoints if its data, or how processes share the work, has changed.
 
     ``data`` describes the data, and is kept in ``step.json``.
     """
-    note, text = folder / STEP_FILE, json.dumps({**data, "processes": processes})
+    note = folder / STEP_FILE
+    text = json.dumps({**data, "processes": processes, "sharding": sharding()})
     if not note.exists() or note.read_text() != text:
         for stale in folder.glob("checkpoint-*"):
-            _say(f"{stale} does not fit: the data or the number of processes has changed since. "
-                 "It is deleted")  # fmt: skip
+            _say(f"{stale} does not fit: the data, the number of processes or how they share the "
+                 "weights has changed since. It is deleted")  # fmt: skip
             shutil.rmtree(stale)
         atomic_write_text(note, text)
     last_checkpoint(folder)  # deletes incomplete ones

@@ -17,12 +17,11 @@ from lean_dojo_plugins.training.callbacks import Callbacks, callbacks_setting, r
 from lean_dojo_plugins.training.data import repository_name
 from lean_dojo_plugins.training.devices import Device, choose_device
 from lean_dojo_plugins.training.hub import require_model
-from lean_dojo_plugins.training.preflight import check_loggers, check_optimizer
+from lean_dojo_plugins.training.preflight import check_gathering, check_loggers, check_optimizer
 from lean_dojo_plugins.training.reporting import show_only_a_bar
 from lean_dojo_plugins.training.settings import plain_settings
 from lean_dojo_plugins.training.truncation import TooLong
 from lean_dojo_v2.atomic import require_writable
-from lean_dojo_v2.errors import TrainingError
 from lean_dojo_v2.fields import about, setting
 
 
@@ -126,18 +125,19 @@ class CurriculumTrainer(_ByPosition, ABC):
     def train_with(
         self, trainer: Trainer, callbacks: Sequence[TrainerCallback], checkpoint: Path | None
     ) -> None:
-        """Train with a trainer of transformers, and with the user's callbacks."""
+        """Train with a trainer of transformers, and with the user's callbacks.
+
+        Raises:
+            ConfigError: If DeepSpeed would not gather the weights to save them.
+        """
+        check_gathering(trainer)
         show_only_a_bar(trainer)
         for callback in (*callbacks, *resolve_callbacks(self.callbacks)):
             trainer.add_callback(callback)
         trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
 
     def save_whole(self, trainer: Trainer, target: Path) -> None:
-        """Save the weights as one model, also when the processes hold parts of them.
-
-        Raises:
-            TrainingError: If DeepSpeed does not gather them.
-        """
+        """Save the weights as one model, also when the processes hold parts of them."""
         sharded: Any = trainer.accelerator.state.fsdp_plugin if trainer.is_fsdp_enabled else None
         if sharded is None:
             trainer.save_model(str(target))
@@ -146,11 +146,6 @@ class CurriculumTrainer(_ByPosition, ABC):
             sharded.set_state_dict_type("FULL_STATE_DICT")
             trainer.save_model(str(target))
             sharded.set_state_dict_type(kind)
-        if trainer.args.should_save and not any(target.glob("*.safetensors")):
-            raise TrainingError(
-                "the weights are in parts and were not gathered, so no model was saved; set "
-                "zero3_save_16bit_model: true in accelerate's configuration and repeat the command"
-            )
 
     @property
     def chosen_device(self) -> Device:

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import attrs
 import torch
+from accelerate.utils import parse_flag_from_env
 
 from lean_dojo_core.errors import UsageError
 
@@ -59,6 +60,16 @@ def choose_device(name: str = "auto") -> Device:
         torch.backends.cuda.enable_cudnn_sdp(False)
         return Device(name, torch.cuda.is_bf16_supported())
     return Device(name, kind == "cpu" and cpu_has_bf16())
+
+
+def sharding() -> str:
+    """How accelerate was told to share the weights out among processes; empty if it was not."""
+    if parse_flag_from_env("ACCELERATE_USE_DEEPSPEED"):
+        return "DeepSpeed"
+    if not parse_flag_from_env("ACCELERATE_USE_FSDP"):
+        return ""
+    version, parts = (os.environ.get(f"FSDP_{name}", "") for name in ("VERSION", "STATE_DICT_TYPE"))
+    return f"FSDP {version} {parts}"
 
 
 def _accelerator() -> str:

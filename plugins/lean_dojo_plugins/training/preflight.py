@@ -1,4 +1,4 @@
-"""Checks of loggers and optimisers before any data is prepared."""
+"""Checks of loggers, optimisers and DeepSpeed before a run spends time."""
 
 from __future__ import annotations
 
@@ -44,3 +44,15 @@ def check_optimizer(config: Any) -> None:
             return
         optim = getattr(config.optim, "value", config.optim)
         raise ConfigError(f"trainer_args.optim: {optim!r} cannot be used here: {error}") from error
+
+
+def check_gathering(trainer: Trainer) -> None:
+    """Refuse DeepSpeed's stage 3 if its weights would not be gathered to be saved."""
+    if not trainer.is_deepspeed_enabled:
+        return
+    found = trainer.accelerator.state.deepspeed_plugin.deepspeed_config.get("zero_optimization", {})
+    if found.get("stage") == 3 and not found.get("stage3_gather_16bit_weights_on_model_save"):
+        raise ConfigError(
+            "with DeepSpeed's stage 3 no model would be saved; set zero3_save_16bit_model: true in "
+            "accelerate's configuration"
+        )

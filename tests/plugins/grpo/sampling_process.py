@@ -23,7 +23,7 @@ def main() -> None:
     folder, options = Path(orders["folder"]), orders["options"]
     rewards: list[Any] = [tokens, *(["proof-verified"] if "statements" in options else [])]
     args = {
-        "num_generations": 4, "max_steps": 2, "warmup_steps": 0, "logging_steps": 1,
+        **options.pop("trainer_args", {}), "num_generations": 4, "max_steps": 2, "warmup_steps": 0, "logging_steps": 1,
         "max_completion_length": 12, "optim": "sgd", "bf16": False,
     }  # fmt: skip
     trainer = GRPOTrainer(

@@ -72,7 +72,7 @@ def test_two_processes_learn_what_one_learns(
     lines = [{"formal_statement": f"theorem t{n} : {n} + 0 = {n} := by"} for n in range(6)]
     statements.write_text("".join(json.dumps(line) + "\n" for line in lines))
     options = {
-        "tactics": {},
+        "tactics": {"trainer_args": {"beta": 0.1}},
         "statements": {"statements": str(statements), "turns": 2},
         "episodes": {
             "episodes": True, "episode_steps": 2, "replacements": 1, "engines": 1,

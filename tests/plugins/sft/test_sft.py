@@ -295,21 +295,24 @@ LAUNCHERS = {
 }
 
 
-def launch(launcher: str, scripts: list[str], orders: Path) -> str:
+def launch(launcher: str, scripts: list[str], orders: Path, *, dies: bool = False) -> str:
     """Run the training script under a launcher; gives what it said."""
     command = [sys.executable, "-m", *LAUNCHERS[launcher], *scripts]
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "LEAN_DOJO_TEST_ORDERS": str(orders)}
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=300, check=False
     )
-    assert done.returncode == 0, done.stderr[-3000:]
+    assert (done.returncode != 0) is dies, done.stderr[-3000:]
     return done.stderr
 
 
 @pytest.mark.slow
 def test_two_processes_train_like_one(traced, tiny_model, tmp_path):
-    """One writer, the same batches in the same order, the same steps."""
-    arguments = {"bf16": False}
+    """One writer, the same batches in the same order, the same steps.
+
+    Also where each process holds a part of the weights, and is killed in the first repository.
+    """
+    arguments = {"bf16": False, "save_steps": 1}
     outputs = [tmp_path / name for name in ("one", "two", "sharded")]
     for output, launcher in zip(outputs, ("accelerate", "torchrun", "torchrun"), strict=True):
         orders = {
@@ -324,8 +327,12 @@ def test_two_processes_train_like_one(traced, tiny_model, tmp_path):
             },
         }  # fmt: skip
         file = output.with_suffix(".json")
+        scripts = [str(SCRIPT)]
+        if output.name == "sharded":
+            scripts.insert(0, str(SHARDED))
+            file.write_text(json.dumps({**orders, "dies at step": 2}))
+            launch(launcher, scripts, file, dies=True)
         file.write_text(json.dumps(orders))
-        scripts = [str(SHARDED), str(SCRIPT)] if output.name == "sharded" else [str(SCRIPT)]
         assert launch(launcher, scripts, file).count("lean_two: saved to") == 1
     one, two, sharded = outputs
     states = [json.loads((out / "training_state.json").read_text()) for out in outputs]

@@ -58,7 +58,7 @@ def test_a_checkpoint_that_was_not_finished_is_deleted(tmp_path, capsys):
     assert "from the step's beginning" in said
 
 
-def test_checkpoints_of_other_data_are_named(tmp_path, capsys):
+def test_checkpoints_of_other_data_are_named(tmp_path, capsys, monkeypatch):
     keep_fitting_checkpoints(tmp_path, {"rows": 1}, 1)
     stale = checkpoint(tmp_path, 2)
     keep_fitting_checkpoints(tmp_path, {"rows": 1}, 1)
@@ -67,6 +67,11 @@ def test_checkpoints_of_other_data_are_named(tmp_path, capsys):
     keep_fitting_checkpoints(tmp_path, {"rows": 2}, 1)
     assert not stale.exists()
     assert f"{stale} does not fit" in capsys.readouterr().err
+    stale = checkpoint(tmp_path, 2)
+    monkeypatch.setenv("ACCELERATE_USE_FSDP", "true")
+    keep_fitting_checkpoints(tmp_path, {"rows": 2}, 1)
+    assert not stale.exists(), "in parts it would be other files"
+    assert "how they share the weights" in capsys.readouterr().err
 
 
 def test_a_run_goes_on_from_the_checkpoint_before_a_damaged_one(

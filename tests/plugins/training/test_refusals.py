@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 from pathlib import Path
-from typing import get_args
+from types import SimpleNamespace
+from typing import Any, get_args
 
 import pytest
 from lightning_fabric import connector
@@ -12,6 +13,7 @@ from lightning_fabric import connector
 from lean_dojo_core.errors import ConfigError, LeanDojoError, UsageError
 from lean_dojo_plugins.expert_iteration.trainer import ExpertIterationTrainer
 from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever
+from lean_dojo_plugins.training.preflight import check_gathering
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.errors import EmptyDatasetError
 from lean_dojo_v2.lean_agent import config as settings
@@ -127,3 +129,15 @@ def test_the_configuration_knows_what_lightning_takes_and_what_is_logged():
 
     logged = inspect.getsource(PremiseRetriever)
     assert all(f'self.log("{name}"' in logged for name in settings.MONITORS)
+
+
+def test_weights_in_parts_that_would_not_be_saved_are_refused():
+    def trainer(**zero: Any) -> Any:
+        plugin = SimpleNamespace(deepspeed_config={"zero_optimization": zero})
+        state = SimpleNamespace(deepspeed_plugin=plugin)
+        return SimpleNamespace(is_deepspeed_enabled=True, accelerator=SimpleNamespace(state=state))
+
+    check_gathering(trainer(stage=2))
+    check_gathering(trainer(stage=3, stage3_gather_16bit_weights_on_model_save=True))
+    with pytest.raises(ConfigError, match="zero3_save_16bit_model"):
+        check_gathering(trainer(stage=3))

@@ -13,10 +13,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import torch
+from accelerate import PartialState
 from torch.nn import functional
 from transformers.modeling_utils import PreTrainedModel
 
 from lean_dojo_plugins.causal_lm.model.loading import base_of
+from lean_dojo_plugins.training.devices import sharding
 
 if TYPE_CHECKING:
     from trl.trainer.utils import FusedCausalLMOutput
@@ -48,7 +50,8 @@ def add_label_head(
         differentiable_entropy: Whether gradients flow through ``entropy``.
     """
     base = base_of(model)
-    if base.device.type in {"cuda", "xpu"}:
+    device = PartialState().device if sharding() else base.device  # shards move there later
+    if device.type in {"cuda", "xpu"}:
         return
     forward = base.forward
 
