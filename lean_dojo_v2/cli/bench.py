@@ -32,6 +32,7 @@ from lean_dojo_v2.cli.proving import (
     save_tree_option,
     set_up_search,
 )
+from lean_dojo_v2.cli.waiting import long_command
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.paths import safe_name
 from lean_dojo_v2.wording import counted
@@ -93,6 +94,7 @@ class BenchOptions:
 @click.argument("benchmark", default="sample", shell_complete=complete_benchmark)
 @set_option
 @grouped(choice=ClusterChoice, search=SearchOptions, asked=BenchOptions)
+@long_command()
 def bench(
     *,
     benchmark: str,

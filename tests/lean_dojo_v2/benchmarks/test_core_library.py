@@ -24,6 +24,7 @@ def found(engine: Server) -> dict[str, Module]:
     return {module.name: module for module in modules(engine, names)}
 
 
+@pytest.mark.slow
 def test_a_theorem_is_stated_where_it_is_not_in_scope(
     engine: Server, found: dict[str, Module]
 ) -> None:

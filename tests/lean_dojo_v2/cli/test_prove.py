@@ -110,6 +110,7 @@ end A
 """
 
 
+@pytest.mark.slow
 def test_every_sorry_of_a_file_is_tried_and_whole_theorems_count(lean_dojo, warm):
     (warm / "x.lean").write_text(SORRIES)
     ran = lean_dojo(

@@ -180,7 +180,13 @@ def test_what_passes_the_text_is_caught_by_the_finished_declaration(server, decl
         assert outcome.refusal.reason is reason
 
 
-@pytest.mark.parametrize("kind", PROGRAMS)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        kind if kind == "thmDecl" else pytest.param(kind, marks=pytest.mark.slow)
+        for kind in PROGRAMS
+    ],
+)
 def test_what_a_program_put_past_the_kernel_proves_nothing(server, kind):
     text = PROGRAMS[kind]
     found = check_file(server, text, timeout=60)

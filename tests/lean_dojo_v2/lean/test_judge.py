@@ -95,6 +95,7 @@ def test_a_program_of_a_text_does_not_reach_the_reference(
     assert not check_file(fresh_engine, "theorem next : 2 + 2 = 5 := by decide").valid
 
 
+@pytest.mark.slow
 def test_honest_programs_are_judged_as_before(fresh_engine: Server) -> None:
     text = """\
 inductive Tree | leaf | node (left right : Tree)

@@ -98,6 +98,7 @@ def test_what_is_held_out_and_cannot_be_read_is_said(file, tmp_path, capsys):
         StatementSource(file, held_out=str(secret)).read()
 
 
+@pytest.mark.slow
 def test_a_data_set_of_the_hub(tmp_path):
     """A folder that `datasets` loads as it loads a name of the hub."""
     folder = tmp_path / "few"

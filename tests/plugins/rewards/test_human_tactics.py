@@ -86,6 +86,7 @@ def rows_of(proofs: list[Theorem]) -> list[dict[str, Any]]:
     return [dict(row) for theorem in proofs for row in TacticPrompt().rows(theorem)]
 
 
+@pytest.mark.slow
 def test_each_kind_of_step_that_was_lost_is_paid(reward, few, few_theorems):
     rows = rows_of(few_theorems)
     found = judged(reward, rows, few)
