@@ -200,6 +200,33 @@ def test_what_a_program_put_past_the_kernel_proves_nothing(server, kind):
         assert "rests on cheat, which Lean's kernel refuses" in outcome.detail
 
 
+GCD = """\
+prelude
+import Init.Data.Nat.Basic
+def Nat.gcd (m _ : Nat) : Nat := m
+theorem first (m n : Nat) : Nat.gcd m n = m := rfl
+"""
+"""The kernel computes ``Nat.gcd 4 6 = 2``, whatever the definition says."""
+GCD_PROOF = "(first 4 6).symm.trans (show Nat.gcd 4 6 = 2 from rfl)"
+
+
+def test_what_the_kernel_computes_by_name_is_the_librarys_alone(server):
+    said = "theorem wrong : 4 = 2 := "
+    found = check_file(server, f"{GCD}{said}{GCD_PROOF}", reference=f"{GCD}{said}sorry")
+    assert found.refusal is not None, found.detail
+    assert found.refusal.reason is Reason.UNCHECKED
+    assert "rests on Nat.gcd" in found.detail
+    theorem = SourceTheorem(f"{GCD}{said}sorry", "wrong", "Den.lean", (5, 1), (5, len(said) + 6))
+    assert not check_proof(server, theorem, f"exact {GCD_PROOF}").valid
+
+
+def test_a_part_of_the_library_has_its_theorems(server):
+    # Lean's `Eq.symm` is an axiom to an engine without the library's proofs.
+    text = "prelude\nimport Init.Core\ntheorem t (m n : Nat) (h : m = n) : n = m := h.symm\n"
+    found = check_file(server, text)
+    assert (found.valid, found.detail) == (True, "")
+
+
 @pytest.mark.slow
 def test_a_replaced_engine_answers_right(server):
     theorem = source("wrong")

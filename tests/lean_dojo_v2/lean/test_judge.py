@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -167,6 +168,7 @@ PLAIN = [
     "@[simp] theorem t (a b : Nat) (h : a = b) : b = a := calc b = a := h.symm\n  _ = a := rfl",
     "def log (n : Nat) : Nat := if n = 0 then 0 else log (n / 2) + 1\ntermination_by n",
     "structure A where\n  x : Nat\n  deriving Repr, DecidableEq\ninstance : Add A := ⟨fun a _ => a⟩",
+    "prelude\nimport Init.Core\nopen Nat\ntheorem t (n : Nat) : n.succ = n + 1 := rfl",
 ]
 PROGRAMS = {
     "#eval": "#eval 1 + 1",
@@ -198,6 +200,8 @@ PROGRAMS = {
         "example (n : Nat) : n + 0 = n := by simp (contextual := true)"
     ),
     "prelude": "prelude\naxiom A : Prop",
+    "part of the library": "prelude\nimport Init.Core\ndef Nat.gcd (m _ : Nat) : Nat := m",
+    "where": "prelude\nimport Init.Core\ntheorem t : f = 1 := rfl\nwhere f : Nat := 1",
     "late": "def f := 1\ntheorem t : f = 1 := rfl\n#eval f",
 }
 
@@ -229,6 +233,21 @@ def test_a_tactic_that_runs_a_program_is_noticed(fresh_engine: Server) -> None:
     assert fresh_engine.tainted
     with pytest.raises(RequestError, match="ask another one"):
         fresh_engine.ask("dojo.judge", {"export": EXPORT})
+
+
+def test_a_constant_that_may_pretend_to_be_leans_is_noticed(
+    fresh_engine: Server, tmp_path: Path
+) -> None:
+    fresh_engine.load_header("prelude\nimport Init.Core")
+    two = {"name": "two", "levels": [], "type": "Nat", "value": "Nat.succ (Nat.succ Nat.zero)"}
+    fresh_engine.ask("env.add", two)
+    assert fresh_engine.tainted
+    file = {"path": str(tmp_path / "environment")}
+    fresh_engine.ask("env.save", file)
+    fresh_engine.restart()
+    assert not fresh_engine.tainted
+    fresh_engine.ask("env.load", file)
+    assert fresh_engine.tainted
 
 
 def test_no_text_runs_javascript(fresh_engine: Server) -> None:

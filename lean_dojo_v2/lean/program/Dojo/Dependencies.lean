@@ -62,7 +62,7 @@ private def axiomsIn (env : Environment) (names : Array Name) : Array Name :=
 
 /-- Whether an environment has the proofs of its library's theorems; the embedded package has none. -/
 def hasProofs (library : Environment) : Bool :=
-  match library.find? ``Nat.add_comm with
+  match library.find? ``Eq.symm with
   | some (.axiomInfo _) => false
   | _ => true
 

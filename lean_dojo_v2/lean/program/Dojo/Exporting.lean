@@ -17,18 +17,6 @@ def exportFormat : Nat := 1
 
 private def isFinished (e : Expr) : Bool := !e.hasMVar && !e.hasFVar
 
-/-- The names that a declaration adds, and the terms in it. -/
-def partsOfDeclaration : Declaration → Array Name × Array Expr
-  | .axiomDecl info => (#[info.name], #[info.type])
-  | .defnDecl info => (#[info.name], #[info.type, info.value])
-  | .thmDecl info => (#[info.name], #[info.type, info.value])
-  | .opaqueDecl info => (#[info.name], #[info.type, info.value])
-  | .inductDecl _ _ types _ =>
-    types.foldl (init := (#[], #[])) fun (names, terms) type =>
-      ( (names.push type.name) ++ (type.ctors.map (·.name)).toArray,
-        (terms.push type.type) ++ (type.ctors.map (·.type)).toArray )
-  | _ => (#[], #[])
-
 private def hintsJson : ReducibilityHints → Json
   | .opaque => .str "opaque"
   | .abbrev => .str "abbrev"

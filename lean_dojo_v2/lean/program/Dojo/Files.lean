@@ -86,7 +86,6 @@ def openText (opening : Opening) : DojoM OpenFile := do
   let stateFor (env : Environment) : DojoM Command.State := commandState env options (module?.getD unnamed)
   if opening.header then
     let { imports, whole, messages, parserState } ← (parseHeader source : IO Header)
-    noteImports imports
     let base ← baseOf imports opening.compiled
     let state := openWhole (← stateFor (← upToDate base.env)) whole opening.file
     return { source, parserState, state, base, module?, imports := imports.toList.eraseDups.toArray, messages }

@@ -147,7 +147,9 @@ private def addConstant (request : Request) : DojoM Json := do
   let declaration : Declaration := if request.flag "isTheorem" then .thmDecl { name, levelParams, type, value }
     else .defnDecl { name, levelParams, type, value, hints := .abbrev, safety := .safe }
   let (_, monads) ← monads.run do addDecl declaration
-  session.command.set { command with env := monads.coreState.env }
+  let env := monads.coreState.env
+  notePretenders command.env env
+  session.command.set { command with env }
   return record []
 
 /-- One piece of syntax at the beginning of a text, and where it ends in bytes. -/

@@ -98,9 +98,33 @@ option says, not as its stack allows.
 -/
 private def unlimited : Options := ({} : Options) |>.set `maxHeartbeats (0 : Nat) |>.set `maxRecDepth (10000 : Nat)
 
+/-- The names that a declaration adds, and the terms in it. -/
+def partsOfDeclaration : Declaration → Array Name × Array Expr
+  | .axiomDecl info => (#[info.name], #[info.type])
+  | .defnDecl info => (#[info.name], #[info.type, info.value])
+  | .thmDecl info => (#[info.name], #[info.type, info.value])
+  | .opaqueDecl info => (#[info.name], #[info.type, info.value])
+  | .inductDecl _ _ types _ =>
+    types.foldl (init := (#[], #[])) fun (names, terms) type =>
+      ( (names.push type.name) ++ (type.ctors.map (·.name)).toArray,
+        (terms.push type.type) ++ (type.ctors.map (·.type)).toArray )
+  | _ => (#[], #[])
+
+/--
+What the kernel computes by its name, whatever was declared by it, and what it takes literals for (`type_checker.cpp`). A
+text with only a part of Lean's library below it could declare these, and prove `4 = 2` with a `Nat.gcd` of its own.
+-/
+private def computed : List Name := [
+  `Bool, `Bool.true, `Bool.false, `Nat, `Nat.zero, `Nat.succ, `Nat.add, `Nat.sub, `Nat.mul, `Nat.div, `Nat.mod, `Nat.gcd,
+  `Nat.beq, `Nat.ble, `Nat.land, `Nat.lor, `Nat.xor, `Nat.shiftLeft, `Nat.shiftRight, `Nat.pow, `Nat.log2, `Char,
+  `Char.ofNat, `List, `List.nil, `List.cons, `String, `String.mk, `String.ofList, `Quot, `Quot.mk, `Quot.lift, `Quot.ind,
+  `Lean.reduceBool, `Lean.reduceNat]
+
 /-- Adds a declaration to a kernel's environment; the error is what the kernel has against it, on one line. -/
 def addToKernel (kernel : Kernel.Environment) (declaration : Declaration) (cancel? : Option IO.CancelToken) :
     IO (Except String Kernel.Environment) := do
+  if let some name := (partsOfDeclaration declaration).1.find? computed.contains then
+    return .error s!"it computes {name} in a way of its own, whatever is declared; only Lean's library may have the name"
   match kernel.addDecl unlimited declaration cancel? with
   | .ok kernel => return .ok kernel
   | .error error => return .error (oneLine (← (error.toMessageData {}).toString))

@@ -199,6 +199,7 @@ private def loadGoal (request : Request) : DojoM Json := do
   let monads ← Monads.ofCommand (← session.command.get)
   let (state, constants) ← orRefuse "io" (readState json monads (← session.library.get))
   let (_, monads) ← state.monads.run (kind := "operation") (addConstants constants)
+  notePretenders state.monads.coreState.env monads.coreState.env
   let id ← keepState { state with monads := monads.withoutMessages }
   return record [("id", toJson id)]
 
@@ -223,7 +224,9 @@ private def loadEnv (request : Request) : DojoM Json := do
   let start ← commandState base (← read).options
   let monads ← Monads.ofCommand start
   let (_, monads) ← monads.run (kind := "operation") (addConstants constants)
-  setCommand { start with env := monads.coreState.env } base
+  let env := monads.coreState.env
+  notePretenders start.env env
+  setCommand { start with env } base
   return record []
 
 def pickleCommands : List Command := [

@@ -114,13 +114,17 @@ def noteSyntax (env : Environment) (stx : Syntax) : DojoM Unit := do
 def noteCommand (env : Environment) (stx : Syntax) : DojoM Unit := do
   unless isPlainCommand stx && isPlain env stx do noteProgram
 
-/-- Notes constants that pretend to be Lean's: what Lean's code looks up by its name must be Lean's own. -/
+/-- Whether a text has the whole of Lean's library below it, as any has that does not begin with `prelude`. -/
+private def hasLibrary (env : Environment) : Bool := (env.getModuleIdx? `Init).isSome
+
+/--
+Notes constants that may pretend to be Lean's: what Lean's code looks up by its name must be Lean's own. With only a part
+of the library below it, a text may give any name a meaning that Lean's code takes for another; a theorem has none.
+-/
 def notePretenders (before after : Environment) : DojoM Unit := do
   unless ← (← read).tainted.get do
-    if (addedTo before after).any fun (name, _) => name.getRoot == `Lean then noteProgram
-
-/-- Notes that a text has none of Lean's library below it, and may define for itself what Lean's code takes for it. -/
-def noteImports (imports : Array Name) : DojoM Unit := do
-  unless imports.contains `Init do noteProgram
+    let known := hasLibrary before
+    let pretends (name : Name) (info : ConstantInfo) : Bool := name.getRoot == `Lean || !(known || info matches .thmInfo _)
+    if (addedTo before after).any fun (name, info) => pretends name info then noteProgram
 
 end Dojo
