@@ -29,6 +29,7 @@ from transformers.utils import logging as transformers_logging
 
 from lean_dojo_plugins.causal_lm.text.formatters import TacticPrompt
 from lean_dojo_plugins.causal_lm.tiny_model import build_tiny_model
+from lean_dojo_plugins.causal_lm.trainer import CausalTrainer
 from lean_dojo_plugins.grpo.groups import plan_groups
 from lean_dojo_plugins.grpo.trainer import GRPOTrainer
 from lean_dojo_plugins.sft.trainer import SFTTrainer
@@ -80,7 +81,7 @@ class Figures:
     memory: int
 
 
-class TimedSFT(SFTTrainer):
+class Timed(CausalTrainer):
     """Gives its step trainer a clock."""
 
     clock: Clock
@@ -92,16 +93,12 @@ class TimedSFT(SFTTrainer):
         return trainer
 
 
-class TimedGRPO(GRPOTrainer):
-    """Gives its step trainer a clock."""
+class TimedSFT(Timed, SFTTrainer):
+    """``sft`` with a clock."""
 
-    clock: Clock
 
-    def build_step_trainer(self, dataset: Any, step: CurriculumStep) -> Any:
-        trainer = super().build_step_trainer(dataset, step)
-        self.clock = Clock()
-        trainer.add_callback(self.clock)
-        return trainer
+class TimedGRPO(Timed, GRPOTrainer):
+    """``grpo`` with a clock."""
 
 
 def build_model(size: str, folder: Path, texts: list[str]) -> int:

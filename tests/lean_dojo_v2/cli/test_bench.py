@@ -33,6 +33,16 @@ OPTIONS = ("--prover", "automation", "-j", "1")
 LIMITS = (*OPTIONS, "--expansions", "2")
 
 
+def test_an_interrupted_run_resumes_by_the_same_command(lean_dojo, problems, monkeypatch):
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(AttemptFolder, "begin", interrupt)
+    ran = lean_dojo("bench", problems, *OPTIONS)
+    assert ran.code == 130
+    assert ran.err.splitlines()[-1] == "Interrupted. The same command resumes where it stopped."
+
+
 @pytest.mark.slow
 def test_automation_on_a_file(lean_dojo, problems):
     ran = lean_dojo("bench", problems, *LIMITS, "--json")
