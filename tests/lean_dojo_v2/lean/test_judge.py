@@ -202,6 +202,8 @@ PROGRAMS = {
     "prelude": "prelude\naxiom A : Prop",
     "part of the library": "prelude\nimport Init.Core\ndef Nat.gcd (m _ : Nat) : Nat := m",
     "where": "prelude\nimport Init.Core\ntheorem t : f = 1 := rfl\nwhere f : Nat := 1",
+    "docstring": "set_option doc.verso true\n/--\n```lean\n#eval 5\n```\n-/\ntheorem t : 1 = 1 := rfl",
+    "match": "prelude\nimport Init.Core\ntheorem t (n : Nat) : n = n := match n with | 0 => rfl | _ => rfl",
     "late": "def f := 1\ntheorem t : f = 1 := rfl\n#eval f",
 }
 
@@ -230,6 +232,12 @@ def test_a_tactic_that_runs_a_program_is_noticed(fresh_engine: Server) -> None:
     state = fresh_engine.goal_start("True")
     assert not fresh_engine.tainted
     fresh_engine.goal_tactic(state, 'run_tac Lean.logInfo m!"x"')
+    assert fresh_engine.tainted
+    fresh_engine.restart()
+    fresh_engine.load_header("prelude\nimport Init.Data.Nat.Basic")
+    fresh_engine.goal_tactic(
+        fresh_engine.goal_start("∀ n : Nat, n = n"), "exact fun | 0 => rfl | _ + 1 => rfl"
+    )
     assert fresh_engine.tainted
     with pytest.raises(RequestError, match="ask another one"):
         fresh_engine.ask("dojo.judge", {"export": EXPORT})

@@ -98,7 +98,7 @@ option says, not as its stack allows.
 -/
 private def unlimited : Options := ({} : Options) |>.set `maxHeartbeats (0 : Nat) |>.set `maxRecDepth (10000 : Nat)
 
-/-- The names that a declaration adds, and the terms in it. -/
+/-- The names that a declaration adds, and the terms in it; none for quotients, which the kernel makes. -/
 def partsOfDeclaration : Declaration → Array Name × Array Expr
   | .axiomDecl info => (#[info.name], #[info.type])
   | .defnDecl info => (#[info.name], #[info.type, info.value])
@@ -111,20 +111,20 @@ def partsOfDeclaration : Declaration → Array Name × Array Expr
   | _ => (#[], #[])
 
 /--
-What the kernel computes by its name, whatever was declared by it, and what it takes literals for (`type_checker.cpp`). A
-text with only a part of Lean's library below it could declare these, and prove `4 = 2` with a `Nat.gcd` of its own.
+Names that have a meaning of their own to the kernel, whatever is declared by them: what it computes, and what it takes
+literals and quotients for (`type_checker.cpp`, `quot.cpp`). A text with only a part of Lean's library below it could
+declare these, and prove `4 = 2` with a `Nat.gcd` of its own. The kernel itself looks at `Eq` before it takes quotients.
 -/
-private def computed : List Name := [
-  `Bool, `Bool.true, `Bool.false, `Nat, `Nat.zero, `Nat.succ, `Nat.add, `Nat.sub, `Nat.mul, `Nat.div, `Nat.mod, `Nat.gcd,
-  `Nat.beq, `Nat.ble, `Nat.land, `Nat.lor, `Nat.xor, `Nat.shiftLeft, `Nat.shiftRight, `Nat.pow, `Nat.log2, `Char,
-  `Char.ofNat, `List, `List.nil, `List.cons, `String, `String.mk, `String.ofList, `Quot, `Quot.mk, `Quot.lift, `Quot.ind,
-  `Lean.reduceBool, `Lean.reduceNat]
+private def kernelsOwn : List Name := [
+  `Nat, `Nat.zero, `Nat.succ, `Nat.add, `Nat.sub, `Nat.mul, `Nat.div, `Nat.mod, `Nat.gcd, `Nat.beq, `Nat.ble, `Nat.land,
+  `Nat.lor, `Nat.xor, `Nat.shiftLeft, `Nat.shiftRight, `Nat.pow, `Nat.log2, `String, `String.mk, `String.ofList, `Quot,
+  `Quot.mk, `Quot.lift, `Quot.ind, `Lean.reduceBool, `Lean.reduceNat]
 
 /-- Adds a declaration to a kernel's environment; the error is what the kernel has against it, on one line. -/
 def addToKernel (kernel : Kernel.Environment) (declaration : Declaration) (cancel? : Option IO.CancelToken) :
     IO (Except String Kernel.Environment) := do
-  if let some name := (partsOfDeclaration declaration).1.find? computed.contains then
-    return .error s!"it computes {name} in a way of its own, whatever is declared; only Lean's library may have the name"
+  if let some name := (partsOfDeclaration declaration).1.find? kernelsOwn.contains then
+    return .error s!"{name} has a meaning of its own to it, so only Lean's library may declare that"
   match kernel.addDecl unlimited declaration cancel? with
   | .ok kernel => return .ok kernel
   | .error error => return .error (oneLine (← (error.toMessageData {}).toString))

@@ -134,6 +134,7 @@ private def acceptStep (step : Step) (stored : ProofState) : DojoM Json := do
   let { state, before, after, fragments, log, withAxioms } := step
   let monads := state.monads
   let env := monads.coreState.env
+  notePretenders stored.env env
   let outcome := outcomeOf stored monads.metaState.mctx before after fragments
   let refused (text : String) : Json := record (("messages", .arr (log ++ [errorJson text]).toArray) :: nothing)
   unless outcome.lost.isEmpty do

@@ -38,10 +38,11 @@ private partial def isPlainCommand (stx : Syntax) : Bool :=
 
 /--
 Terms and tactics that evaluate what a text says, by the last part of their kinds; and `unsafe`: what it marks can be
-evaluated where it stands in a type (`autoParam`), and do anything then.
+evaluated where it stands in a type (`autoParam`), and do anything then; and a comment in Verso, whose code Lean runs.
 -/
 private def evaluating : List String :=
-  ["unsafe", "nativeDecide", "runTac", "byElab", "bvDecide", "bvCheck", "bvTrace", "termEval%_", "elabTermEval"]
+  ["unsafe", "nativeDecide", "runTac", "byElab", "bvDecide", "bvCheck", "bvTrace", "termEval%_", "elabTermEval",
+    "versoCommentBody"]
 
 /-- Attributes that evaluate nothing of what they are given to. -/
 private def plainAttributes : List Name := [`Lean.Parser.Attr.simp, `Lean.Parser.Attr.grind, `Lean.Parser.Attr.ext,
@@ -114,17 +115,18 @@ def noteSyntax (env : Environment) (stx : Syntax) : DojoM Unit := do
 def noteCommand (env : Environment) (stx : Syntax) : DojoM Unit := do
   unless isPlainCommand stx && isPlain env stx do noteProgram
 
-/-- Whether a text has the whole of Lean's library below it, as any has that does not begin with `prelude`. -/
+/-- Whether the whole of Lean's library is below a text, as it is unless the text begins with `prelude`. -/
 private def hasLibrary (env : Environment) : Bool := (env.getModuleIdx? `Init).isSome
 
 /--
 Notes constants that may pretend to be Lean's: what Lean's code looks up by its name must be Lean's own. With only a part
-of the library below it, a text may give any name a meaning that Lean's code takes for another; a theorem has none.
+of the library below it, a text may give any name the meaning that Lean's code evaluates; a theorem is never evaluated.
 -/
 def notePretenders (before after : Environment) : DojoM Unit := do
   unless ← (← read).tainted.get do
-    let known := hasLibrary before
-    let pretends (name : Name) (info : ConstantInfo) : Bool := name.getRoot == `Lean || !(known || info matches .thmInfo _)
-    if (addedTo before after).any fun (name, info) => pretends name info then noteProgram
+    let hasAll := hasLibrary before
+    let mayPretend (name : Name) (info : ConstantInfo) : Bool :=
+      name.getRoot == `Lean || (!hasAll && !(info matches .thmInfo _))
+    if (addedTo before after).any fun (name, info) => mayPretend name info then noteProgram
 
 end Dojo
