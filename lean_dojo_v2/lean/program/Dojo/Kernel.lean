@@ -124,7 +124,7 @@ private def kernelsOwn : List Name := [
 def addToKernel (kernel : Kernel.Environment) (declaration : Declaration) (cancel? : Option IO.CancelToken) :
     IO (Except String Kernel.Environment) := do
   if let some name := (partsOfDeclaration declaration).1.find? kernelsOwn.contains then
-    return .error s!"{name} has a meaning of its own to it, so only Lean's library may declare that"
+    return .error s!"the kernel treats the name {name} specially, so only Lean's library may declare it"
   match kernel.addDecl unlimited declaration cancel? with
   | .ok kernel => return .ok kernel
   | .error error => return .error (oneLine (← (error.toMessageData {}).toString))
