@@ -1,14 +1,13 @@
 """A stand-in for vLLM, SGLang and llama.cpp: a real model behind a completions endpoint.
 
-It answers in their forms, with transformers' own arithmetic and draws of its own. It is not them:
-``tests/plugins/causal_lm/test_served.py`` says how to run its checks against a real server.
+It answers in their forms, with transformers' own arithmetic and draws of its own, and can be made
+to fail. ``llama_server.py`` is a real one.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
-import sys
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -16,7 +15,6 @@ from typing import Any
 
 import attrs
 import torch
-from transformers import AutoModelForCausalLM, AutoTokenizer
 
 FORMS = ("vllm", "sglang", "llama.cpp")
 
@@ -84,7 +82,7 @@ class CompletionsServer:
 
 
 @contextlib.contextmanager
-def completions_server(model: Any, tokenizer: Any, port: int = 0) -> Iterator[CompletionsServer]:
+def completions_server(model: Any, tokenizer: Any) -> Iterator[CompletionsServer]:
     """Serve a model on this machine until the context ends."""
     served = CompletionsServer(model, tokenizer)
 
@@ -112,7 +110,7 @@ def completions_server(model: Any, tokenizer: Any, port: int = 0) -> Iterator[Co
         def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     served.address = f"http://127.0.0.1:{server.server_port}/v1"
     try:
@@ -120,17 +118,3 @@ def completions_server(model: Any, tokenizer: Any, port: int = 0) -> Iterator[Co
     finally:
         server.shutdown()
         server.server_close()
-
-
-def main() -> None:
-    """Serve the model of a folder at a port, as ``vllm serve`` does."""
-    folder, port = sys.argv[1:]
-    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
-    with completions_server(model, AutoTokenizer.from_pretrained(folder), int(port)) as served:
-        served.names = (folder,)
-        print(f"serving {folder}", flush=True)
-        threading.Event().wait()
-
-
-if __name__ == "__main__":
-    main()

@@ -1,14 +1,17 @@
 """A model behind a completions server is asked, and answers, as in the process.
 
-The server is a stand-in, except where ``LEAN_DOJO_ENDPOINT`` names a real one that serves the model
-of ``LEAN_DOJO_SERVED_MODEL`` (a folder), in float32: ``vllm serve FOLDER --dtype float32`` (on a CPU
-also ``--no-enable-chunked-prefill``).
+The server is a stand-in, and in the last tests llama.cpp, or the one that ``LEAN_DOJO_ENDPOINT``
+names. That one must serve the model of ``LEAN_DOJO_SERVED_MODEL`` (a folder) in float32:
+``vllm serve FOLDER --dtype float32`` (on a CPU also ``--no-enable-chunked-prefill``).
 """
 
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 
+import llama_server
 import pytest
 import torch
 from completions_server import FORMS, completions_server
@@ -21,6 +24,7 @@ from lean_dojo_plugins.causal_lm.model.loading import load_tokenizer
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover import HFProver
 from lean_dojo_v2.prover.external import EndpointError
+from lean_dojo_v2.prover.shipped import shipped_model
 
 GOALS = ["⊢ x1 + 0 = 0 + x1", "p q : Prop\nhp : p\nhq : q\n⊢ p ∧ q", "⊢ True"]
 TOLERANCE = 1e-2
@@ -175,10 +179,24 @@ def test_a_server_that_fails(server, there, monkeypatch):
         there.generate(GOALS, max_new_tokens=2)
 
 
+@pytest.fixture(scope="module")
+def real():
+    """The folder of a model, and the address of a real server that serves it."""
+    if address := os.environ.get("LEAN_DOJO_ENDPOINT"):
+        yield os.environ["LEAN_DOJO_SERVED_MODEL"], address
+        return
+    folder = str(shipped_model())
+    with subprocess.Popen(
+        [sys.executable, llama_server.__file__, folder], stdout=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stdout is not None
+        yield folder, server.stdout.readline().strip()
+        server.kill()
+
+
 @pytest.mark.slow
-@pytest.mark.skipif("LEAN_DOJO_ENDPOINT" not in os.environ, reason="needs a real server")
-def test_a_real_server(monkeypatch):
-    folder, address = os.environ["LEAN_DOJO_SERVED_MODEL"], os.environ["LEAN_DOJO_ENDPOINT"]
+def test_a_real_server(real, monkeypatch):
+    folder, address = real
     model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
     here = CausalTacticGenerator.from_model(model, load_tokenizer(folder))
     there = ServedTacticGenerator(folder, address)
@@ -221,3 +239,16 @@ def test_a_real_server(monkeypatch):
     ours, theirs = (one.generate(GOALS, temperature=0, max_new_tokens=32) for one in (here, there))
     for [(text, total)], [(their_text, their_total)] in zip(ours, theirs, strict=True):
         assert (text, their_total) == (their_text, pytest.approx(total, abs=TOLERANCE))
+    statements = ["theorem t : 1 = 1 :="]
+    written = here.write_proofs(statements, temperature=0, max_new_tokens=12)
+    assert there.write_proofs(statements, temperature=0, max_new_tokens=12) == written
+
+
+@pytest.mark.slow
+def test_a_prover_proves_with_a_real_server(real, engine):
+    folder, address = real
+    config = ProverConfig(num_workers=1, num_sampled_tactics=8, max_expansions=8)
+    prover = HFProver(folder, config=config, endpoint=address)
+    result, tactics = prover.search(engine, goal="∀ p q : Prop, p ∧ q → q ∧ p")
+    assert result.success
+    assert tactics

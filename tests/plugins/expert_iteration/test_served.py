@@ -17,9 +17,8 @@ from lean_dojo_plugins.causal_lm.generate.served import ServedTacticGenerator
 
 TESTS = Path(__file__).parents[2]
 URL = "https://example.org/lean/lean4-tiny"
-COMMAND = (
-    f"PYTHONPATH={TESTS} {sys.executable} {TESTS / 'completions_server.py'} {{model}} {{port}}"
-)
+SERVER = TESTS / "llama_server.py"
+COMMAND = f"{sys.executable} {SERVER} {{model}} {{port}}"
 
 
 class NoServer(TrainerCallback):
@@ -30,7 +29,7 @@ class NoServer(TrainerCallback):
     def on_step_begin(self, *_args, **_kwargs):
         type(self).seen += 1
         lines = [one.info["cmdline"] or [] for one in psutil.process_iter(["cmdline"])]
-        assert not any(str(TESTS / "completions_server.py") in line for line in lines)
+        assert not any(str(SERVER) in line for line in lines)
 
 
 @pytest.mark.slow
@@ -79,7 +78,7 @@ def test_rounds_are_served(options, tiny_repository, project_engine, database, t
     assert rows[0]["proved"] > 0 or trainer.whole_proof  # which that model was not trained to write
     folder = tmp_path / "out" / "rounds"
     trained = folder / "2" / "merged" if trainer.lora_config else tmp_path / "out"
-    assert f"serving {trained}\n" in (folder / "2" / "server.log").read_text()
+    assert f"{SERVER} {trained} " in (folder / "2" / "server.log").read_text()
     assert "base_model" in (folder / "1" / "server.log").read_text()
     assert not (folder / "2" / "merged").exists()
     assert NoServer.seen > 0
