@@ -147,11 +147,13 @@ def _installed() -> Iterator[PluginInfo]:
             value=value.partition("[")[0].strip(),
         )
     for file in local.files():
+        name = file.rpartition(os.sep)[2]
+        stem = name.removesuffix(".py")
         yield PluginInfo(
-            name=f"{file.name}:{file.stem}",
-            distribution=file.name,
+            name=f"{name}:{stem}",
+            distribution=name,
             version="local",
-            value=f"{local.__name__}.{file.stem}",
+            value=f"{local.__name__}.{stem}",
         )
 
 

@@ -7,8 +7,10 @@ The command line prints the message alone and exits with the class's ``exit_code
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class LeanDojoError(Exception):
@@ -69,6 +71,8 @@ class DataError(LeanDojoError):
     exit_code = 2
 
     def __init__(self, message: str, *, path: Path | str | None = None, place: str = "") -> None:
+        from pathlib import Path  # which takes long, and no listing needs it
+
         self.path = None if path is None else Path(path)
         self.place = place
         where = ", ".join(str(part) for part in (path, place) if part)

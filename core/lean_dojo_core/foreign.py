@@ -15,7 +15,6 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import Any
 
 from lean_dojo_core.errors import PluginError
@@ -96,7 +95,7 @@ def loading(who: str) -> Iterator[None]:
 
 def _folder() -> str | None:
     try:
-        return str(Path.cwd())
+        return os.getcwd()  # noqa: PTH109 - pathlib is slow to import
     except OSError:  # deleted
         return None
 

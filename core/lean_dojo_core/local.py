@@ -3,12 +3,13 @@
 ``lean_dojo_plugins.py`` in the user's folder, and every ``.py`` file of the folder that
 ``LEAN_DOJO_PLUGINS_DIR`` names, is a manifest like any other. It is imported as
 ``lean_dojo_core.local.NAME``, in every process of a run; a target in it is ``f"{__name__}:Thing"``.
+
+Paths are texts here: every listing reads these places, and pathlib is slow to import.
 """
 
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 CONFIG_VARIABLE = "LEAN_DOJO_CONFIG_DIR"
 FOLDER_VARIABLE = "LEAN_DOJO_PLUGINS_DIR"
@@ -18,10 +19,10 @@ DISABLED = "disabled-plugins.txt"
 __path__: list[str] = []
 
 
-def folder() -> Path:
+def folder() -> str:
     """Return the folder of the user's own files: ``LEAN_DOJO_CONFIG_DIR``, or in ``~/.config``."""
-    base = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
-    return Path(os.environ.get(CONFIG_VARIABLE) or Path(base, "lean-dojo"))
+    base = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+    return os.environ.get(CONFIG_VARIABLE) or os.path.join(base, "lean-dojo")
 
 
 def disabled() -> list[str]:
@@ -30,22 +31,31 @@ def disabled() -> list[str]:
     Raises:
         OSError: If the list cannot be read; ignoring it would load disabled plugins.
     """
-    file = folder() / DISABLED
-    return file.read_text(encoding="utf-8", errors="replace").split() if file.exists() else []
+    try:
+        with open(os.path.join(folder(), DISABLED), encoding="utf-8", errors="replace") as names:
+            return names.read().split()
+    except FileNotFoundError:
+        return []
 
 
-def files() -> list[Path]:
+def files() -> list[str]:
     """List the single-file plugins."""
     _look()
-    found = [file for file in (folder() / FILE,) if file.is_file()]
+    found = [file for file in (os.path.join(folder(), FILE),) if os.path.isfile(file)]
     if other := os.environ.get(FOLDER_VARIABLE):
-        found += sorted(file for file in Path(other).glob("*.py") if file.stem.isidentifier())
+        names = sorted(os.listdir(other)) if os.path.isdir(other) else []
+        found += [os.path.join(other, name) for name in names if _is_module(name)]
     return found
+
+
+def _is_module(name: str) -> bool:
+    stem, dot = os.path.splitext(name)
+    return dot == ".py" and stem.isidentifier()
 
 
 def _look() -> None:
     """Point the import system at the current plugin folders."""
-    places = [str(folder()), os.environ.get(FOLDER_VARIABLE, "")]
+    places = [folder(), os.environ.get(FOLDER_VARIABLE, "")]
     __path__[:] = [place for place in places if place]
 
 

@@ -20,11 +20,10 @@ from lean_dojo_v2.cli.options import (
     database_option,
     filled_by,
     grouped,
-    json_option,
     option,
     set_option,
 )
-from lean_dojo_v2.cli.output import emit_json, note
+from lean_dojo_v2.cli.output import emit_json, json_option, note
 from lean_dojo_v2.cli.provers import DEFAULT, ClusterChoice
 from lean_dojo_v2.cli.proving import (
     SearchOptions,

@@ -12,8 +12,8 @@ import attrs
 import click
 
 from lean_dojo_core.records import Theorem, remove_marks
-from lean_dojo_v2.cli.options import NUMBER, database_option, json_option, repo_option
-from lean_dojo_v2.cli.output import emit_json, note
+from lean_dojo_v2.cli.options import NUMBER, database_option, repo_option
+from lean_dojo_v2.cli.output import emit_json, json_option, note
 from lean_dojo_v2.cli.run import open_database, select_repositories
 
 if TYPE_CHECKING:

@@ -19,10 +19,9 @@ from lean_dojo_v2.cli.options import (
     goal_option,
     grouped,
     import_option,
-    json_option,
     option,
 )
-from lean_dojo_v2.cli.output import emit_json, keep_stdout_for_json, note
+from lean_dojo_v2.cli.output import emit_json, json_option, keep_stdout_for_json, note
 from lean_dojo_v2.cli.waiting import long_command
 from lean_dojo_v2.errors import UnreadableFileError
 from lean_dojo_v2.lean.errors import EngineUnavailableError, LeanError

@@ -13,10 +13,9 @@ from lean_dojo_v2.cli.options import (
     ANY_FOLDER,
     EXISTING_FILE,
     database_option,
-    json_option,
     repo_option,
 )
-from lean_dojo_v2.cli.output import emit_json, note, table
+from lean_dojo_v2.cli.output import emit_json, json_option, note, table
 from lean_dojo_v2.cli.run import open_database, select_repositories
 from lean_dojo_v2.wording import counted
 

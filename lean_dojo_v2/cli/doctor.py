@@ -19,8 +19,7 @@ import click
 from lean_dojo_core import API_VERSION, registry
 from lean_dojo_core.discovery import STRICT_VARIABLE
 from lean_dojo_core.installed import HOST_DISTRIBUTION, normalise
-from lean_dojo_v2.cli.options import json_option
-from lean_dojo_v2.cli.output import emit_json, table
+from lean_dojo_v2.cli.output import emit_json, json_option, table
 from lean_dojo_v2.lean.engines.selection import chosen_engine
 from lean_dojo_v2.lean.errors import EngineUnavailableError
 

@@ -11,8 +11,8 @@ import click
 from lean_dojo_core import Evaluation, registry
 from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.cli.names import complete_trainer
-from lean_dojo_v2.cli.options import config_option, json_option, set_option
-from lean_dojo_v2.cli.output import emit_json, note, table
+from lean_dojo_v2.cli.options import config_option, set_option
+from lean_dojo_v2.cli.output import emit_json, json_option, note, table
 from lean_dojo_v2.cli.run import RunOptions, gather, make_trainer, reward_option
 from lean_dojo_v2.cli.settings import SettingsCommand
 from lean_dojo_v2.cli.waiting import long_command

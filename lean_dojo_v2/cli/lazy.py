@@ -61,8 +61,11 @@ class LazyGroup(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.NoSuchCommand as error:
+            message = error.message
+            if self.invoke_without_command:
+                message += f" `{ctx.command_path}` alone lists the {ctx.info_name}."
             raise click.NoSuchCommand(
-                error.command_name, possibilities=self.list_commands(ctx), ctx=ctx
+                error.command_name, message, self.list_commands(ctx), ctx
             ) from None
 
     def format_commands(

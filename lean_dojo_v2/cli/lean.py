@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lean_dojo_v2.cli.options import EXISTING_FILE, FOLDER, engine_option, json_option
-from lean_dojo_v2.cli.output import emit_json, note
+from lean_dojo_v2.cli.options import EXISTING_FILE, FOLDER, engine_option
+from lean_dojo_v2.cli.output import emit_json, json_option, note
 from lean_dojo_v2.cli.waiting import long_command
 
 if TYPE_CHECKING:

@@ -11,8 +11,6 @@ from typing import Any, TypeVar
 import attrs
 import click
 
-from lean_dojo_v2.cli.output import keep_stdout_for_json
-
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 
 EXISTING_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -172,15 +170,4 @@ repo_option = click.option(
     multiple=True,
     metavar="REPOSITORY",
     help="Only this repository: owner/name or address, optionally with @commit; may be repeated.",
-)
-
-
-def _as_json(context: click.Context, _parameter: click.Parameter, value: bool) -> bool:
-    if value and not context.resilient_parsing:
-        keep_stdout_for_json(context)
-    return value
-
-
-json_option = click.option(
-    "--json", "as_json", is_flag=True, callback=_as_json, help="Print JSON on stdout."
 )

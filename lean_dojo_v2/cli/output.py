@@ -24,6 +24,17 @@ def keep_stdout_for_json(context: click.Context) -> None:
         context.find_root().with_resource(contextlib.redirect_stdout(sys.stderr))
 
 
+def _as_json(context: click.Context, _parameter: click.Parameter, value: bool) -> bool:
+    if value and not context.resilient_parsing:
+        keep_stdout_for_json(context)
+    return value
+
+
+json_option = click.option(
+    "--json", "as_json", is_flag=True, callback=_as_json, help="Print JSON on stdout."
+)
+
+
 def emit_json(data: Any) -> None:
     """Print data as indented JSON on stdout; values unknown to JSON become text."""
     import json

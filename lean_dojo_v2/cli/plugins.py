@@ -13,8 +13,7 @@ from lean_dojo_core import PluginInfo, registry
 from lean_dojo_core.discovery import STRICT_VARIABLE
 from lean_dojo_core.installed import HOST_DISTRIBUTION, host_requirements
 from lean_dojo_v2.cli.lazy import LazyCommand, LazyGroup
-from lean_dojo_v2.cli.options import json_option
-from lean_dojo_v2.cli.output import emit_json, note, table
+from lean_dojo_v2.cli.output import emit_json, json_option, note, table
 
 _FILES = {"new": "plugins_new", "check": "plugins_check"}
 """Modules of the commands that are not in ``plugins_install``."""

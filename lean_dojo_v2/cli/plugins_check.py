@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import attrs
 import click
@@ -15,8 +16,7 @@ from lean_dojo_core.installed import normalise
 from lean_dojo_core.local import FILE, FOLDER_VARIABLE, folder
 from lean_dojo_core.suggestions import suggestion
 from lean_dojo_core.testing.suite import Finding, Guard
-from lean_dojo_v2.cli.options import json_option
-from lean_dojo_v2.cli.output import emit_json, paragraph
+from lean_dojo_v2.cli.output import emit_json, json_option, paragraph
 
 
 def _complete(
@@ -62,7 +62,7 @@ def check(
             f"no installed distribution {plugin!r} has an entry point in the group 'lean_dojo'."
             f"{suggestion(plugin, known, heading='Installed')} A distribution of your own needs "
             "[project.entry-points.lean_dojo] in its pyproject.toml, and `pip install -e .`; a "
-            f"single-file plugin is {folder() / FILE}, or any file in the folder that "
+            f"single-file plugin is {Path(folder(), FILE)}, or any file in the folder that "
             f"{FOLDER_VARIABLE} names"
         )
     if all(info.status == "disabled" for info in mine):

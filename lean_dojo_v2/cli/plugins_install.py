@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
+from pathlib import Path
 
 import click
 
@@ -79,7 +80,7 @@ def disable(name: str) -> None:
 
 def _switch(name: str, *, enabled: bool) -> None:
     distribution = _distribution_of(name)
-    file, names = local.folder() / local.DISABLED, set(local.disabled())
+    file, names = Path(local.folder(), local.DISABLED), set(local.disabled())
     if changed := (distribution in names) == enabled:
         file.parent.mkdir(parents=True, exist_ok=True)
         atomic_write_text(file, "".join(f"{one}\n" for one in sorted(names ^ {distribution})))

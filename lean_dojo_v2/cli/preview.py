@@ -15,8 +15,8 @@ from lean_dojo_core import Theorem, registry
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.hookspecs import KINDS
 from lean_dojo_v2.cli.names import complete_any_name
-from lean_dojo_v2.cli.options import NUMBER, grouped, json_option
-from lean_dojo_v2.cli.output import emit_json, note
+from lean_dojo_v2.cli.options import NUMBER, grouped
+from lean_dojo_v2.cli.output import emit_json, json_option, note
 from lean_dojo_v2.cli.run import (
     RunOptions,
     gather,

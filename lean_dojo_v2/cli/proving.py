@@ -22,11 +22,10 @@ from lean_dojo_v2.cli.options import (
     filled_by,
     goal_option,
     import_option,
-    json_option,
     option,
     repo_option,
 )
-from lean_dojo_v2.cli.output import emit_json, note
+from lean_dojo_v2.cli.output import emit_json, json_option, note
 from lean_dojo_v2.lean_agent.config import ProverConfig
 
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ from lean_dojo_core.errors import AmbiguousNameError, UnknownNameError
 from lean_dojo_core.settings import settings_of
 from lean_dojo_core.suggestions import suggestion
 from lean_dojo_v2.cli.names import complete_any_name
-from lean_dojo_v2.cli.options import json_option
-from lean_dojo_v2.cli.output import emit_json, paragraph
+from lean_dojo_v2.cli.output import emit_json, json_option, paragraph
 from lean_dojo_v2.structuring import with_inner
 
 kind_option = click.option(

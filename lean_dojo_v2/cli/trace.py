@@ -14,14 +14,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.cli.options import (
-    NUMBER,
-    commit_option,
-    database_option,
-    engine_option,
-    json_option,
-)
-from lean_dojo_v2.cli.output import emit_json, note
+from lean_dojo_v2.cli.options import NUMBER, commit_option, database_option, engine_option
+from lean_dojo_v2.cli.output import emit_json, json_option, note
 from lean_dojo_v2.cli.waiting import long_command
 from lean_dojo_v2.runs.so_far import at_work
 from lean_dojo_v2.wording import counted

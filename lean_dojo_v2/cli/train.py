@@ -14,8 +14,8 @@ from lean_dojo_core.errors import UsageError
 from lean_dojo_core.settings import settings_of
 from lean_dojo_v2.atomic import require_writable
 from lean_dojo_v2.cli.names import complete_trainer
-from lean_dojo_v2.cli.options import grouped, json_option
-from lean_dojo_v2.cli.output import emit_json, note
+from lean_dojo_v2.cli.options import grouped
+from lean_dojo_v2.cli.output import emit_json, json_option, note
 from lean_dojo_v2.cli.run import (
     RUN_KEY,
     RunOptions,

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from lean_dojo_v2.cli.options import json_option
-from lean_dojo_v2.cli.output import emit_json, note
+from lean_dojo_v2.cli.output import emit_json, json_option, note
 from lean_dojo_v2.cli.waiting import long_command
 
 

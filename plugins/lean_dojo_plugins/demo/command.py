@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from lean_dojo_v2.cli.options import NEW_FOLDER, json_option
-from lean_dojo_v2.cli.output import emit_json, note, table
+from lean_dojo_v2.cli.options import NEW_FOLDER
+from lean_dojo_v2.cli.output import emit_json, json_option, note, table
 from lean_dojo_v2.cli.waiting import long_command
 
 

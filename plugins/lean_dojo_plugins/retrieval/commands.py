@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.cli.options import ANY_FILE, EXISTING_FILE, NUMBER, json_option, options
-from lean_dojo_v2.cli.output import emit_json, note, table
+from lean_dojo_v2.cli.options import ANY_FILE, EXISTING_FILE, NUMBER, options
+from lean_dojo_v2.cli.output import emit_json, json_option, note, table
 from lean_dojo_v2.cli.waiting import long_command
 from lean_dojo_v2.paths import merged_data_dir
 

@@ -116,6 +116,11 @@ def test_unknown_command_suggests(lean_dojo: Run) -> None:
     assert "Did you mean 'doctor'?" in ran.err
 
 
+def test_what_lists_the_plugins_is_said(lean_dojo: Run) -> None:
+    ran = lean_dojo("plugins", "list", code=2)
+    assert "No such command 'list'. `lean-dojo plugins` alone lists the plugins." in ran.err
+
+
 def test_every_command_and_option_has_help() -> None:
     for path, command in commands():
         assert command.help, path

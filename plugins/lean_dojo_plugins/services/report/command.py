@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.cli.options import ANY_FILE, EXISTING_FOLDER, json_option
-from lean_dojo_v2.cli.output import emit_json
+from lean_dojo_v2.cli.options import ANY_FILE, EXISTING_FOLDER
+from lean_dojo_v2.cli.output import emit_json, json_option
 
 
 @click.command()
