@@ -117,7 +117,8 @@ def test_unknown_command_suggests(lean_dojo: Run) -> None:
 
 
 def test_what_lists_the_plugins_is_said(lean_dojo: Run) -> None:
-    ran = lean_dojo("plugins", "list", code=2)
+    ran = lean_dojo("plugins", "list")
+    assert ran.code == 2
     assert "No such command 'list'. `lean-dojo plugins` alone lists the plugins." in ran.err
 
 
