@@ -16,7 +16,8 @@ killed. ``--ship`` puts the model and its card where the package takes them from
    the model searches them, with Lean's automation beside it, and goes on learning from what was
    proved and from the mined proofs.
 4. *measure*: ``lean-dojo bench`` on ``core-library`` and on the sample.
-5. *ship*: weights in half precision, and a card with what was done and measured.
+5. *ship*: weights in half precision, a part of the mined proofs, and a card with what was done and
+   measured.
 """
 
 from __future__ import annotations
@@ -33,12 +34,14 @@ import attrs
 import orjson
 
 from lean_dojo_core.records import BenchmarkProblem
+from lean_dojo_plugins.training.data_fraction import is_in_share
 from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
 from lean_dojo_v2.benchmarks.core_library.benchmark import write_problems
 from lean_dojo_v2.benchmarks.core_library.listing import library_server, modules
 from lean_dojo_v2.benchmarks.statistics import Share
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.lean_agent.config import ProverConfig
+from lean_dojo_v2.prover.shipped import PROOFS
 from lean_dojo_v2.runs.files import read_lines
 from lean_dojo_v2.wording import counted
 from mining.dataset import pairs, repository
@@ -55,6 +58,8 @@ SELF_TRAINING = {"samples": 8, "expansions": 8, "heartbeats": 5000}
 SHIPPED = Path(__file__).resolve().parents[1] / "plugins" / "lean_dojo_plugins" / "base_model"
 WEIGHTS = "model.safetensors"
 MOST_BYTES = 12_000_000
+PROOFS_SHARE = 1 / 16
+"""Share of the mined proofs that ships: whoever trains the model further learns them again."""
 CARD = """\
 # The shipped model
 
@@ -251,6 +256,20 @@ def _share(share: Mapping[str, Any]) -> str:
     )
 
 
+def ship_proofs(database: Path, target: Path) -> None:
+    """Write a share of the mined proofs; without statements, since they open in no project."""
+    [library] = DynamicDatabase(database).repositories
+    proven = [
+        attrs.evolve(one, theorem_statement=None)
+        for one in library.proven_theorems
+        if is_in_share(one, PROOFS_SHARE)
+    ]
+    files = sorted({one.file_path for one in proven})
+    target.unlink(missing_ok=True)
+    some = attrs.evolve(library, proven_theorems=proven, files_traced=files)
+    DynamicDatabase(target).add_repository(some)
+
+
 def ship(model: Path, text: str, target: Path) -> None:
     """Put the model in half precision, and its card, where the package takes them from."""
     import torch
@@ -322,6 +341,7 @@ def main() -> None:
     print(card(figures))
     if options.ship:
         ship(model, card(figures), options.ship)
+        ship_proofs(folder / "database.json", options.ship / PROOFS)
 
 
 if __name__ == "__main__":

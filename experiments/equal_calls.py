@@ -1,7 +1,7 @@
 """What each trainer adds to Lean's automation, at equal numbers of Lean calls.
 
     python experiments/equal_calls.py FOLDER [--seeds 0 1 2] [--arms sft expert-iteration …]
-        [--benchmarks sample core-library] [--lean-calls 32] [--engines 1] [--report]
+        [--benchmarks sample core-library] [--lean-calls 32] [--rehearse] [--engines 1] [--report]
 
 Every stage is a public command; a killed run goes on with the same command, and calls with other
 seeds or arms may run side by side. Every prover may spend so many Lean calls on a theorem; a model
@@ -15,6 +15,9 @@ has automation's five closing tactics beside it, as for a user. All begin with t
 | expert-iteration | beside one that learned a quarter of these proofs, and what it proved of the \
 other statements |
 | episodes | beside one that learned that quarter, and ``grpo`` with ``episodes`` on the others |
+
+With ``--rehearse`` each of them also learns again some of the proofs that the shipped model
+learned (``lean-dojo database import shipped``).
 
 ``report.md`` compares each with automation, theorem by theorem, over seeds.
 """
@@ -59,6 +62,10 @@ class EqualCalls(Laboratory):
         self, arm: str, trainer: str, database: Path, steps: int, **settings: Any
     ) -> Path:
         """Train on tactics with the better of the recipes that learning.py compares."""
+        if self.options.rehearse:
+            together = self.copy("together", database)
+            command("database", "import", SHIPPED, together, done=together.with_suffix(".done"))
+            database = together
         return super().fine_tune(
             arm, trainer, database, steps, **RECIPES["human-plain"], **settings
         )
@@ -91,6 +98,9 @@ def main() -> None:
     parser.add_argument("--arms", nargs="+", choices=ARMS, default=ARMS)
     parser.add_argument("--benchmarks", nargs="+", choices=BENCHMARKS, default=BENCHMARKS)
     parser.add_argument("--lean-calls", type=int, default=32, help="for a theorem")
+    parser.add_argument(
+        "--rehearse", action="store_true", help="learn proofs of the shipped model again"
+    )
     parser.add_argument("--grpo-steps", type=int, default=40, help="at each repository")
     parser.add_argument("--grpo-lr", type=float, default=1e-4)
     options = claimed(parser)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -62,11 +63,20 @@ def show(path: Path, as_json: bool) -> None:
     )
 
 
+def _existing(context: click.Context, parameter: click.Parameter, source: str) -> Any:
+    from lean_dojo_v2.prover.shipped import database_named
+
+    return EXISTING_FILE.convert(database_named(source), parameter, context)
+
+
 @database.command("import", short_help="Copy the repositories of one database into another.")
-@click.argument("source", type=EXISTING_FILE)
+@click.argument("source", callback=_existing)
 @click.argument("destination", type=ANY_FILE)
 def import_(source: Path, destination: Path) -> None:
     """Copy the repositories of SOURCE into the database DESTINATION, which is created if needed.
+
+    SOURCE is a file, or `shipped`: some of the proofs that the shipped model learned, so that it
+    does not forget them while it learns others.
 
     The suffixes decide the formats, so this converts both ways. A repository that DESTINATION
     already has is replaced, but proofs recorded there are kept. Other repositories of DESTINATION

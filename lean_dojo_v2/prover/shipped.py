@@ -1,4 +1,4 @@
-"""The shipped model, the default prover."""
+"""The shipped model, the default prover, and some of the proofs that it learned."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from pathlib import Path
 
 SHIPPED = "shipped"
 """Its name as a model."""
+
+PROOFS = "proofs.json"
+"""File of its folder: a database of some of the proofs that it learned."""
 
 _PACKAGE, _FOLDER, _WEIGHTS = "lean_dojo_plugins", "base_model", "model.safetensors"
 
@@ -27,3 +30,10 @@ def named(model: str) -> str:
     if model == SHIPPED and not Path(model).exists() and (folder := shipped_model()):
         return str(folder)
     return model
+
+
+def database_named(database: str) -> Path:
+    """Return the file of a database; for the shipped model's name, that of its proofs."""
+    if database == SHIPPED and not Path(database).exists() and (folder := shipped_model()):
+        return folder / PROOFS
+    return Path(database)
