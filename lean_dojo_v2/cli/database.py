@@ -63,20 +63,24 @@ def show(path: Path, as_json: bool) -> None:
     )
 
 
-def _existing(context: click.Context, parameter: click.Parameter, source: str) -> Any:
-    from lean_dojo_v2.prover.shipped import database_named
+def _packaged(context: click.Context, parameter: click.Parameter, source: str) -> Any:
+    """Return the file of a database that comes with the package, or any other that exists."""
+    from lean_dojo_v2.prover.shipped import SHIPPED, shipped_proofs
+    from lean_dojo_v2.sample import sample_database_path
 
-    return EXISTING_FILE.convert(database_named(source), parameter, context)
+    ours = {"sample": sample_database_path, SHIPPED: shipped_proofs}
+    found = None if Path(source).exists() or source not in ours else ours[source]()
+    return EXISTING_FILE.convert(found or source, parameter, context)
 
 
 @database.command("import", short_help="Copy the repositories of one database into another.")
-@click.argument("source", callback=_existing)
+@click.argument("source", callback=_packaged)
 @click.argument("destination", type=ANY_FILE)
 def import_(source: Path, destination: Path) -> None:
     """Copy the repositories of SOURCE into the database DESTINATION, which is created if needed.
 
-    SOURCE is a file, or `shipped`: some of the proofs that the shipped model learned, so that it
-    does not forget them while it learns others.
+    SOURCE is a file, or one that comes with the package: `sample`, or `shipped`, some of the proofs
+    that the shipped model learned, so that it does not forget them while it learns others.
 
     The suffixes decide the formats, so this converts both ways. A repository that DESTINATION
     already has is replaced, but proofs recorded there are kept. Other repositories of DESTINATION

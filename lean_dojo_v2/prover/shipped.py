@@ -32,8 +32,7 @@ def named(model: str) -> str:
     return model
 
 
-def database_named(database: str) -> Path:
-    """Return the file of a database; for the shipped model's name, that of its proofs."""
-    if database == SHIPPED and not Path(database).exists() and (folder := shipped_model()):
-        return folder / PROOFS
-    return Path(database)
+def shipped_proofs() -> Path | None:
+    """Return the database of proofs that the shipped model learned, if there is a model."""
+    folder = shipped_model()
+    return None if folder is None else folder / PROOFS

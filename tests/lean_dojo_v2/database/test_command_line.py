@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from lean_dojo_v2.benchmarks.core_library.listing import Module
+from lean_dojo_v2.benchmarks.database import training_theorems
 from lean_dojo_v2.cli import main
-from lean_dojo_v2.database import DynamicDatabase, Repository
+from lean_dojo_v2.database import DynamicDatabase, Repository, split_of
+from lean_dojo_v2.sample import SAMPLE_URLS
 
 
 @pytest.fixture
@@ -37,6 +41,20 @@ def test_import_converts_both_ways(file: Path, tmp_path: Path, suffix: str) -> N
     for _ in range(2):
         assert main(["database", "import", str(file), str(copy)]) == 0
         assert DynamicDatabase(copy).to_dict() == DynamicDatabase(file).to_dict()
+
+
+def test_import_of_what_comes_with_the_package(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.json"
+    for source in ("sample", "shipped"):
+        assert main(["database", "import", source, str(mine)]) == 0
+    *others, library = DynamicDatabase(mine).repositories
+    assert [one.url for one in others] == list(SAMPLE_URLS.values())
+    assert len(library.proven_theorems) > 300
+    assert {split_of(one) for one in library.proven_theorems} == {"train"}
+    assert not list(training_theorems([library]))  # a statement would be a problem of a project
+    for one in library.proven_theorems:
+        module = re.sub(r"\d*\.lean$", "", one.file_path).replace("/", ".")
+        assert not Module(module, (), ()).is_held_out
 
 
 def test_export(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
