@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 SCRIPT = Path(__file__).parents[2] / "experiments" / "equal_calls.py"
-SIZES = ["--lean-calls", "8", "--steps", "1", "--limit", "2"]
+SIZES = ["--lean-calls", "8", "--steps", "1", "--limit", "2", "--rehearse"]
 ONE = ["--seeds", "3", "--benchmarks", "sample"]
 
 
