@@ -6,7 +6,8 @@
                                     [--benchmarks core-library sample] [--limit N] …
 
 Every stage is a public command, or the miner of ``mining``; each goes on where it was
-killed. ``--ship`` puts the model and its card where the package takes them from.
+killed. ``--ship`` puts the model, its card and some of the proofs where the package takes them
+from.
 
 1. *mine*: theorems of Init and Std, each opened with what its module imports, are proved step by
    step; so are mutations of what was proved. Modules of the benchmark ``core-library`` and what
@@ -28,6 +29,7 @@ from collections import Counter
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import attrs
@@ -72,6 +74,8 @@ goals taken apart by what they look like (introduction, cases, induction, constr
 by Lean's automation. {proved} theorems and {mutations} mutations were proved, each proof checked
 as a whole: {proofs} proofs, {pairs} distinct pairs of state and tactic. Left out: the modules of
 the benchmark `core-library`, and all that states the same as a theorem of the sample.
+A sixteenth of the proofs is in `proofs.json`; `lean-dojo database import shipped` adds it to a
+database, so that further training does not forget the library.
 
 **Training.** From random weights: `sft`, {steps} steps of 16 examples with renamed
 variables.{self_training}
@@ -84,7 +88,8 @@ together: what automation tries is tried at every state, besides what the model 
 |---|---|---|---|---|---|
 {table}
 
-MIT, as the package; learned from Lean's library, which is Apache-2.0.
+MIT, as the package; learned from Lean's library, which is Apache-2.0, as are the goals in
+`proofs.json`.
 """
 
 
@@ -265,12 +270,14 @@ def ship_proofs(database: Path, target: Path) -> None:
         if is_in_share(one, PROOFS_SHARE)
     ]
     files = sorted({one.file_path for one in proven})
-    target.unlink(missing_ok=True)
     some = attrs.evolve(library, proven_theorems=proven, files_traced=files)
-    DynamicDatabase(target).add_repository(some)
+    with TemporaryDirectory() as place:  # not in the package, where its lock file would stay
+        made = Path(place, PROOFS)
+        DynamicDatabase(made).add_repository(some)
+        atomic_write_bytes(target, made.read_bytes())
 
 
-def ship(model: Path, text: str, target: Path) -> None:
+def ship(model: Path, text: str, database: Path, target: Path) -> None:
     """Put the model in half precision, and its card, where the package takes them from."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -286,6 +293,7 @@ def ship(model: Path, text: str, target: Path) -> None:
     RunFolder(target).save(RunState(trained.trainer, settings, trained.finished))
     AutoTokenizer.from_pretrained(model).save_pretrained(target)
     atomic_write_text(target / "README.md", text)
+    ship_proofs(database, target / PROOFS)
     made = AutoModelForCausalLM.from_pretrained(model, dtype=torch.float16)
     made.save_pretrained(target)
     (target / WEIGHTS).chmod(0o644)  # safetensors makes files that only their owner may read
@@ -319,7 +327,7 @@ def main() -> None:
     parser.add_argument("--engines", type=int, default=2)
     parser.add_argument(
         "--ship", type=Path, nargs="?", const=SHIPPED, metavar="DIR",
-        help="put the model into this folder, or into the package",
+        help="put the model and some of its proofs into this folder, or into the package",
     )  # fmt: skip
     options = claimed(parser)
     folder = options.folder
@@ -340,8 +348,7 @@ def main() -> None:
     atomic_write_bytes(folder / "figures.json", orjson.dumps(figures, option=orjson.OPT_INDENT_2))
     print(card(figures))
     if options.ship:
-        ship(model, card(figures), options.ship)
-        ship_proofs(folder / "database.json", options.ship / PROOFS)
+        ship(model, card(figures), folder / "database.json", options.ship)
 
 
 if __name__ == "__main__":

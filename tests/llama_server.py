@@ -11,8 +11,6 @@ import tempfile
 import threading
 from pathlib import Path
 
-import gguf
-import xllamacpp
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 SLOTS = 16
@@ -24,17 +22,21 @@ def write_gguf(folder: str, file: Path) -> int:
 
     The prompts of this library are token ids, so only what turns tokens into text must be right.
     """
+    import gguf
+
     tokenizer = AutoTokenizer.from_pretrained(folder)
     model = AutoModelForCausalLM.from_pretrained(folder, dtype="float32")
     config = model.config
-    layers, heads = config.num_hidden_layers, config.num_attention_heads
+    assert config.tie_word_embeddings, "the output's weights are not written"
+    layers = config.num_hidden_layers
+    heads = {"q_proj": config.num_attention_heads, "k_proj": config.num_key_value_heads}
     out = gguf.GGUFWriter(file, "llama")
     out.add_block_count(layers)
     out.add_context_length(config.max_position_embeddings)
     out.add_embedding_length(config.hidden_size)
     out.add_feed_forward_length(config.intermediate_size)
-    out.add_head_count(heads)
-    out.add_head_count_kv(config.num_key_value_heads)
+    out.add_head_count(heads["q_proj"])
+    out.add_head_count_kv(heads["k_proj"])
     out.add_layer_norm_rms_eps(config.rms_norm_eps)
     out.add_rope_freq_base(config.rope_parameters["rope_theta"])
     out.add_vocab_size(config.vocab_size)
@@ -51,9 +53,9 @@ def write_gguf(folder: str, file: Path) -> int:
     names = gguf.get_tensor_name_map(gguf.MODEL_ARCH.LLAMA, layers)
     for name, tensor in model.state_dict().items():
         weights = tensor
-        if name.endswith(("q_proj.weight", "k_proj.weight")):
+        if (count := heads.get(name.split(".")[-2])) is not None:
             # Pairs that rotary positions turn lie beside each other there, half a head apart here.
-            turned = weights.unflatten(0, (heads, 2, -1)).transpose(1, 2)
+            turned = weights.unflatten(0, (count, 2, -1)).transpose(1, 2)
             weights = turned.reshape(weights.shape)
         if name != "lm_head.weight":  # which is that of the embeddings
             out.add_tensor(names.get_name(name, (".weight",)), weights.contiguous().numpy())
@@ -66,6 +68,8 @@ def write_gguf(folder: str, file: Path) -> int:
 
 def main() -> None:
     """Serve the model of a folder, at a port, or at a free one."""
+    import xllamacpp
+
     folder, port = sys.argv[1], int(*sys.argv[2:])
     with tempfile.TemporaryDirectory() as place:
         file = Path(place, "model.gguf")
@@ -79,9 +83,9 @@ def main() -> None:
         params.cache_type_k = params.cache_type_v = xllamacpp.ggml_type.GGML_TYPE_F32
         params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
         params.warmup = False
-        server = xllamacpp.Server(params)
-        print(f"{server.listening_address}/v1", flush=True)
-        threading.Event().wait()
+        server = xllamacpp.Server(params)  # which then needs the file's name no more
+    print(f"{server.listening_address}/v1", flush=True)
+    threading.Event().wait()
 
 
 if __name__ == "__main__":

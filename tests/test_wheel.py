@@ -46,6 +46,8 @@ def test_the_data_files_are_packaged(wheel_home, tmp_path):
         "assert (sample_project_path('extra') / 'lakefile.toml').exists();"
         "from lean_dojo_v2.benchmarks.core_library.benchmark import HELD_OUT_FILE;"
         "assert HELD_OUT_FILE.exists();"
+        "from lean_dojo_v2.prover.shipped import shipped_proofs;"
+        "assert DynamicDatabase(shipped_proofs(), read_only=True).repositories;"
         "print(len(DynamicDatabase(sample_database_path()).repositories));"
         "from lean_dojo_v2.lean.client.server import Server;"
         "s = Server(engine='embedded'); g = s.goal_start('1 + 1 = 2');"

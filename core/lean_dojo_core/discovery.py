@@ -147,7 +147,7 @@ def _installed() -> Iterator[PluginInfo]:
             value=value.partition("[")[0].strip(),
         )
     for file in local.files():
-        name = file.rpartition(os.sep)[2]
+        name = os.path.basename(file)  # noqa: PTH119 - pathlib is slow to import
         stem = name.removesuffix(".py")
         yield PluginInfo(
             name=f"{name}:{stem}",

@@ -71,7 +71,7 @@ class DataError(LeanDojoError):
     exit_code = 2
 
     def __init__(self, message: str, *, path: Path | str | None = None, place: str = "") -> None:
-        from pathlib import Path  # which takes long, and no listing needs it
+        from pathlib import Path  # slow to import, and listings do not need it
 
         self.path = None if path is None else Path(path)
         self.place = place

@@ -21,7 +21,7 @@ __path__: list[str] = []
 
 def folder() -> str:
     """Return the folder of the user's own files: ``LEAN_DOJO_CONFIG_DIR``, or in ``~/.config``."""
-    base = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
+    base = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser(os.path.join("~", ".config"))
     return os.environ.get(CONFIG_VARIABLE) or os.path.join(base, "lean-dojo")
 
 
@@ -34,12 +34,16 @@ def disabled() -> list[str]:
     try:
         with open(os.path.join(folder(), DISABLED), encoding="utf-8", errors="replace") as names:
             return names.read().split()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return []
 
 
 def files() -> list[str]:
-    """List the single-file plugins."""
+    """List the single-file plugins.
+
+    Raises:
+        OSError: If the folder of ``LEAN_DOJO_PLUGINS_DIR`` cannot be read.
+    """
     _look()
     found = [file for file in (os.path.join(folder(), FILE),) if os.path.isfile(file)]
     if other := os.environ.get(FOLDER_VARIABLE):

@@ -12,7 +12,6 @@ from lean_dojo_v2.cli.browse import browse
 from lean_dojo_v2.cli.options import (
     ANY_FILE,
     ANY_FOLDER,
-    EXISTING_FILE,
     database_option,
     repo_option,
 )
@@ -63,18 +62,22 @@ def show(path: Path, as_json: bool) -> None:
     )
 
 
-def _packaged(context: click.Context, parameter: click.Parameter, source: str) -> Any:
-    """Return the file of a database that comes with the package, or any other that exists."""
-    from lean_dojo_v2.prover.shipped import SHIPPED, shipped_proofs
-    from lean_dojo_v2.sample import sample_database_path
+class _Source(click.Path):
+    """The file of a database, or the name of one that comes with the package."""
 
-    ours = {"sample": sample_database_path, SHIPPED: shipped_proofs}
-    found = None if Path(source).exists() or source not in ours else ours[source]()
-    return EXISTING_FILE.convert(found or source, parameter, context)
+    def convert(self, value: Any, param: Any, ctx: Any) -> Any:
+        from lean_dojo_v2.prover.shipped import SHIPPED, shipped_proofs
+        from lean_dojo_v2.sample import sample_database_path
+
+        ours = {"sample": sample_database_path, SHIPPED: shipped_proofs}
+        found = value if Path(value).is_file() or value not in ours else ours[value]()
+        if found is None:
+            self.fail("this installation has no shipped model", param, ctx)
+        return super().convert(found, param, ctx)
 
 
 @database.command("import", short_help="Copy the repositories of one database into another.")
-@click.argument("source", callback=_packaged)
+@click.argument("source", type=_Source(exists=True, dir_okay=False, path_type=Path))
 @click.argument("destination", type=ANY_FILE)
 def import_(source: Path, destination: Path) -> None:
     """Copy the repositories of SOURCE into the database DESTINATION, which is created if needed.

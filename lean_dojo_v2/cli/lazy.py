@@ -61,12 +61,15 @@ class LazyGroup(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.NoSuchCommand as error:
-            message = error.message
-            if self.invoke_without_command:
-                message += f" `{ctx.command_path}` alone lists the {ctx.info_name}."
-            raise click.NoSuchCommand(
-                error.command_name, message, self.list_commands(ctx), ctx
-            ) from None
+            unknown = click.NoSuchCommand(
+                error.command_name, possibilities=self.list_commands(ctx), ctx=ctx
+            )
+            if self.invoke_without_command and not unknown.possibilities:
+                hint = f"`{ctx.command_path}` alone lists the {ctx.info_name}."
+                unknown = click.NoSuchCommand(
+                    error.command_name, f"{error.message} {hint}", ctx=ctx
+                )
+            raise unknown from None
 
     def format_commands(
         self,

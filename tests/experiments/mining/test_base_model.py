@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from base_model import PROOFS_SHARE
 from lean_dojo_plugins.causal_lm.generate.prover import HFProver
+from lean_dojo_plugins.training.data_fraction import is_in_share
+from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.runs.files import append_lines, read_lines
 from mining.miner import UNTRIED, Mined
 from mining.play import MinedStep
@@ -67,6 +70,11 @@ def test_every_stage_runs_and_a_second_call_does_nothing_anew(tmp_path: Path) ->
     figures = json.loads((tmp_path / "figures.json").read_bytes())
     assert figures["benchmarks"]["sample"]["model"]["tried"] == 1
     assert (shipped / "README.md").read_text() + "\n" == card
+    assert not list(shipped.glob("*.lock"))
+    [all_of_it] = DynamicDatabase(tmp_path / "database.json").repositories
+    [library] = DynamicDatabase(shipped / "proofs.json", read_only=True).repositories
+    some = [one.identity for one in all_of_it.proven_theorems if is_in_share(one, PROOFS_SHARE)]
+    assert [one.identity for one in library.proven_theorems] == some
     prover = HFProver(shipped)
     assert prover.tactics.max_length == 512
     assert prover.generator.generate(["n : Nat\n⊢ n + 0 = n"], num_samples=1)

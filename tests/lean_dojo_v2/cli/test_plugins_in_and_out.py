@@ -152,6 +152,16 @@ def test_disable_and_enable(lean_dojo: Run, one_file: Path) -> None:
     assert "is a file" in lean_dojo("plugins", "uninstall", "my_rewards").err
 
 
+def test_a_folder_that_cannot_be_is_no_folder(
+    lean_dojo: Run, one_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for place in ("/dev/null", str(one_file / "missing")):
+        monkeypatch.setenv("LEAN_DOJO_CONFIG_DIR", place)
+        monkeypatch.setenv("LEAN_DOJO_PLUGINS_DIR", place)
+        monkeypatch.setattr(registry, "_discovered", None)
+        assert lean_dojo("plugins").code == 0
+
+
 def test_an_unreadable_list_loads_nothing(
     lean_dojo: Run, one_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

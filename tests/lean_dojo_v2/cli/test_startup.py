@@ -27,6 +27,7 @@ Environment = Callable[..., dict[str, str]]
 HEAVY = {
     "torch", "transformers", "trl", "peft", "datasets", "accelerate", "pytorch_lightning", "numpy",
     "pandas", "ray", "rich", "ruamel.yaml", "cattrs", "orjson", "importlib.metadata", "asyncio",
+    "pathlib",
 }  # fmt: skip
 """Not for a listing: learning libraries, and whatever is slow to import."""
 
@@ -67,7 +68,9 @@ def test_imports_are_few_and_light(
     names, count = modules(environment, *arguments)
     allowed = {"importlib.metadata"}  # it finds the plugins
     if "train" in arguments:
-        allowed |= {"ruamel.yaml", "cattrs"}
+        allowed |= {"ruamel.yaml", "cattrs", "pathlib"}
+    if "--version" in arguments:
+        allowed |= {"pathlib"}  # importlib.metadata's
     assert names & HEAVY <= allowed
     assert count <= most, f"{count} modules imported"
 

@@ -43,7 +43,11 @@ def test_import_converts_both_ways(file: Path, tmp_path: Path, suffix: str) -> N
         assert DynamicDatabase(copy).to_dict() == DynamicDatabase(file).to_dict()
 
 
-def test_import_of_what_comes_with_the_package(tmp_path: Path) -> None:
+def test_import_of_what_comes_with_the_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("sample").mkdir()  # a folder of that name is no database
     mine = tmp_path / "mine.json"
     for source in ("sample", "shipped"):
         assert main(["database", "import", source, str(mine)]) == 0

@@ -27,8 +27,8 @@ from lean_dojo_v2.prover.external import EndpointError
 from lean_dojo_v2.prover.shipped import shipped_model
 
 GOALS = ["⊢ x1 + 0 = 0 + x1", "p q : Prop\nhp : p\nhq : q\n⊢ p ∧ q", "⊢ True"]
-TOLERANCE = 1e-2
-"""Of log-probabilities."""
+TOLERANCE = 1e-2 if "LEAN_DOJO_ENDPOINT" in os.environ else 1e-3
+"""Of log-probabilities; a server with a cache in half precision needs the larger one."""
 
 
 @pytest.fixture(scope="module")
@@ -189,9 +189,13 @@ def real():
     with subprocess.Popen(
         [sys.executable, llama_server.__file__, folder], stdout=subprocess.PIPE, text=True
     ) as server:
-        assert server.stdout is not None
-        yield folder, server.stdout.readline().strip()
-        server.kill()
+        try:
+            assert server.stdout is not None
+            address = server.stdout.readline().strip()
+            assert address.startswith("http")
+            yield folder, address
+        finally:
+            server.kill()
 
 
 @pytest.mark.slow
