@@ -1,6 +1,6 @@
 """Serve a model's folder with llama.cpp, in float32: ``python llama_server.py FOLDER [PORT]``.
 
-It prints the address of its API, and serves until it is stopped.
+It prints the address of its API and what it serves, and serves until it is stopped.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def main() -> None:
         params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
         params.warmup = False
         server = xllamacpp.Server(params)  # which then needs the file's name no more
-    print(f"{server.listening_address}/v1", flush=True)
+    print(f"{server.listening_address}/v1\nserving {folder}", flush=True)
     threading.Event().wait()
 
 

@@ -45,7 +45,8 @@ def files() -> list[str]:
         OSError: If the folder of ``LEAN_DOJO_PLUGINS_DIR`` cannot be read.
     """
     _look()
-    found = [file for file in (os.path.join(folder(), FILE),) if os.path.isfile(file)]
+    own = os.path.join(folder(), FILE)
+    found = [own] if os.path.isfile(own) else []
     if other := os.environ.get(FOLDER_VARIABLE):
         names = sorted(os.listdir(other)) if os.path.isdir(other) else []
         found += [os.path.join(other, name) for name in names if _is_module(name)]

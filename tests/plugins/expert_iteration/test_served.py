@@ -78,7 +78,7 @@ def test_rounds_are_served(options, tiny_repository, project_engine, database, t
     assert rows[0]["proved"] > 0 or trainer.whole_proof  # which that model was not trained to write
     folder = tmp_path / "out" / "rounds"
     trained = folder / "2" / "merged" if trainer.lora_config else tmp_path / "out"
-    assert f"{SERVER} {trained} " in (folder / "2" / "server.log").read_text()
+    assert f"serving {trained}\n" in (folder / "2" / "server.log").read_text()
     assert "base_model" in (folder / "1" / "server.log").read_text()
     assert not (folder / "2" / "merged").exists()
     assert NoServer.seen > 0
