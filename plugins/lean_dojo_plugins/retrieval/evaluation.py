@@ -1,21 +1,24 @@
-"""Evaluate a model on dataset folders; the table of its metrics, with notes."""
+"""Evaluate a model on dataset folders, beside BM25; the table of its metrics, with notes."""
 
 from __future__ import annotations
 
 import logging
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import attrs
+import bm25s
+import numpy as np
 import orjson
 
 from lean_dojo_core import DatasetFormatter, Evaluation
 from lean_dojo_core.errors import DataError
-from lean_dojo_plugins.retrieval.data.corpus import Corpus
-from lean_dojo_plugins.retrieval.data.examples import make_examples
+from lean_dojo_plugins.retrieval.data.corpus import Corpus, Numbers
+from lean_dojo_plugins.retrieval.data.examples import Example, make_examples
 from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever
-from lean_dojo_plugins.retrieval.model.ranking import METRICS, Scores
-from lean_dojo_plugins.retrieval.search.bm25 import BM25
+from lean_dojo_plugins.retrieval.model.ranking import METRICS, Scores, measured
 from lean_dojo_plugins.retrieval.search.retriever import Retriever
 from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
 from lean_dojo_v2.database.export.read import read_theorems
@@ -32,6 +35,46 @@ _HEADER = (
     *("dataset", "version", "split", "method", "theorems", "tactics", "premises"),
     *METRICS,
 )
+_WORD = re.compile(r"[^\W_]+|[^\w\s]")
+_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+def words(text: str) -> list[str]:
+    """Split Lean text into the words that names are made of, and single symbols.
+
+    >>> words("⊢ Nat.add_comm (isPrime p)")
+    ['⊢', 'nat', '.', 'add', 'comm', '(', 'is', 'prime', 'p', ')']
+    """
+    return [part.lower() for word in _WORD.findall(text) for part in _CASE.split(word) if part]
+
+
+class BM25:
+    """BM25 over a corpus's premises (bm25s, Lucene's variant)."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self._corpus = corpus
+        self._index: Any = bm25s.BM25()
+        if len(corpus):
+            self._index.index([words(text) for text in corpus.texts], show_progress=False)
+
+    def top(self, state: str, usable: Numbers, k: int) -> list[int]:
+        """Return the best usable premises of a state, best first."""
+        if not len(usable):
+            return []
+        known = [word for word in words(state) if word in self._index.vocab_dict]
+        if not known:
+            return usable[:k].tolist()  # type: ignore[no-any-return]
+        scores = np.asarray(self._index.get_scores(known))[usable]
+        order = np.argsort(-scores, kind="stable")[:k]
+        return usable[order].tolist()  # type: ignore[no-any-return]
+
+    def score(self, examples: Sequence[Example], k: int) -> Scores:
+        """Measure it on examples; ties go to the premise that comes first in the corpus."""
+        rows = []
+        for one in examples:
+            usable = np.flatnonzero(one.usable(self._corpus.visibility))
+            rows.append(measured(self.top(one.state, usable, k), one.positives))
+        return Scores.of(rows)
 
 
 @attrs.frozen(kw_only=True)
@@ -39,14 +82,8 @@ class Row:
     """One line of the table.
 
     Attributes:
-        dataset: Name of the dataset's folder.
-        version: Short digest of the corpus.
         split: ``random`` or ``novel_premises``.
-        method: ``dense`` or ``bm25``.
-        theorems: Theorems of the split that was measured.
         tactics: Tactics with positives, over which the metrics are means.
-        premises: Premises of the corpus.
-        scores: The metrics.
     """
 
     dataset: str
@@ -81,7 +118,6 @@ class EvaluationReport(Evaluation):
     ``report["merged"]["random"]["R@10"]`` is the retriever's number; ``str(report)`` the table.
 
     Attributes:
-        rows: The lines.
         learned: Split strategies that the model was trained on.
     """
 
@@ -134,11 +170,7 @@ class EvaluationReport(Evaluation):
 
 
 def dataset_folders(path: Path) -> list[Path]:
-    """Return the dataset folders at a path: itself, or its subfolders that hold a corpus.
-
-    Raises:
-        DataError: If there is none.
-    """
+    """Return the dataset folders at a path: itself, or its subfolders that hold a corpus."""
     if (path / CORPUS).is_file():
         return [path]
     found = sorted(folder.parent for folder in path.glob(f"*/{CORPUS}"))
@@ -160,19 +192,7 @@ def evaluate(
     split: str,
     num_retrieved: int,
 ) -> EvaluationReport:
-    """Evaluate on every dataset folder at a path, with BM25 beside the model.
-
-    Args:
-        path: A dataset folder, or a folder of such.
-        model: The model, frozen.
-        checkpoint: Its file; ``None`` for a model that is not from a checkpoint.
-        formatter: Gives states and premises.
-        split: ``"test"``, ``"val"`` or ``"train"``.
-        num_retrieved: Premises retrieved per state.
-
-    Raises:
-        DataError: If there is no dataset, or one cannot be read.
-    """
+    """Evaluate on every dataset folder at a path, with BM25 beside the model."""
     rows = []
     for folder in dataset_folders(path):
         corpus = Corpus.read(folder / CORPUS)

@@ -151,8 +151,6 @@ class Curves(pl.Callback):
     """Writes a line per logged step and per validation, and draws both at the end.
 
     Args:
-        folder: The folder of the step's checkpoints.
-        name: The step's name.
         every: Optimiser steps between lines.
     """
 
@@ -205,11 +203,7 @@ def callbacks(
 ) -> list[pl.Callback]:
     """Build checkpoints, early stopping, learning-rate log and progress bar.
 
-    Args:
-        config: The configuration.
-        dir_name: Name of the training step.
-        monitored: Whether there is validation data; without, checkpoints are kept by age and
-            nothing stops early.
+    Without validation data (``monitored``), checkpoints are kept by age and nothing stops early.
     """
     folder = step_folder(config, dir_name)
     monitor = config.checkpoint_monitor if monitored else None

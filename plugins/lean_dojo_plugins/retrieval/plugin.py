@@ -25,7 +25,7 @@ def lean_dojo_dataset_formatters() -> Iterator[DatasetFormatterSpec]:
     """Offer ``premise-pairs``."""
     yield DatasetFormatterSpec(
         name="premise-pairs",
-        target="lean_dojo_plugins.retrieval.data.formatter:PremisePairs",
+        target="lean_dojo_plugins.retrieval.data.examples:PremisePairs",
         summary="Rows for retrieval: a goal state and the premises that its tactic uses.",
         columns=("state", "tactic", "premises"),
     )

@@ -1,4 +1,4 @@
-"""A run of the retrieval trainer, whose record spans several checkpoints.
+"""Runs of the retrieval trainer, whose record spans several checkpoints.
 
 Every step leaves its own checkpoint, with EWC's state; a call after a finished run starts another
 run from the latest checkpoint.
@@ -6,17 +6,32 @@ run from the latest checkpoint.
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Sequence
-from itertools import accumulate
+from itertools import accumulate, chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
+import numpy as np
 import orjson
+import pytorch_lightning as pl
+from accelerate import PartialState
 
-from lean_dojo_core import Repository
+from lean_dojo_core import Database, Repository
+from lean_dojo_plugins.retrieval import lightning
+from lean_dojo_plugins.retrieval.data.datamodule import Origins, RetrievalDataModule
+from lean_dojo_plugins.retrieval.evaluation import CORPUS
 from lean_dojo_plugins.retrieval.model import checkpoints
+from lean_dojo_plugins.retrieval.model.ewc import Consolidation, fisher_information
+from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever
+from lean_dojo_plugins.retrieval.search.retriever import Retriever
+from lean_dojo_plugins.training.callbacks import resolve_callbacks
+from lean_dojo_plugins.training.data import repository_name
+from lean_dojo_plugins.training.devices import choose_device
+from lean_dojo_plugins.training.model_card import write_model_card
+from lean_dojo_plugins.training.progress import NOTHING, CurriculumProgress
 from lean_dojo_plugins.training.run_folder import (
     FinishedStep,
     RunFolder,
@@ -24,67 +39,89 @@ from lean_dojo_plugins.training.run_folder import (
     check_same_trainer,
 )
 from lean_dojo_plugins.training.settings import default_settings
+from lean_dojo_v2.atomic import atomic_write_bytes
+from lean_dojo_v2.errors import EmptyDatasetError, TrainingError
 from lean_dojo_v2.lean_agent.config import TrainingConfig
 from lean_dojo_v2.runs import metrics
+from lean_dojo_v2.runs.environment import record_environment
+from lean_dojo_v2.runs.files import copy_metadata
+from lean_dojo_v2.runs.forgetting import Forgetting
+
+if TYPE_CHECKING:
+    from lean_dojo_plugins.retrieval.trainer import RetrievalTrainer
+
+log = logging.getLogger(__name__)
 
 TRAINER = "RetrievalTrainer"
 _STEP_FOLDER = re.compile(r"run(\d+)-")
 
 
-@attrs.define
+@attrs.define(kw_only=True)
 class RetrievalRun:
-    """One call of ``train``, in a folder of checkpoints.
+    """One call of ``train``. The current step is the first that is not finished.
 
     Attributes:
-        folder: The checkpoint folder.
+        trainer: The trainer, with its settings and the folder of the checkpoints.
         curriculum: The repositories of each step.
-        state: The record: the settings; the number of the run, its start and the request;
-            and for each finished repository the model of its step. One that had nothing to train on
-            has none.
+        data_path: Folder of the exported data.
+        processes: The processes that train together.
+        state: The record: in ``run`` the number of the run, its start and the request; for each
+            finished repository the model of its step, if there was something to train on.
     """
 
-    folder: Path
+    trainer: RetrievalTrainer
     curriculum: Sequence[Sequence[Repository]]
-    state: RunState
+    data_path: Path
+    processes: PartialState
+    state: RunState = attrs.field(init=False)
 
-    @classmethod
-    def open(
-        cls,
-        folder: Path,
-        curriculum: Sequence[Sequence[Repository]],
-        settings: dict[str, Any],
-        asked_start: Path | str | None,
-    ) -> RetrievalRun:
+    def begin(self, asked_start: Path | str | None) -> None:
         """Resume the folder's run if it has the same request and is unfinished; else begin anew.
 
-        Args:
-            folder: The checkpoint folder.
-            curriculum: The repositories of each step.
-            settings: The trainer's settings.
-            asked_start: The checkpoint that the call names; a new run starts at the folder's latest
-                one if it names none.
-
-        Raises:
-            CheckpointError: If the record is broken.
-            UsageError: If another trainer worked in the folder.
+        A new run starts from the checkpoint that the call asks for, else from the latest one.
         """
-        asked = {
-            "curriculum": [[[str(one.url), str(one.commit)] for one in new] for new in curriculum],
+        request = {
+            "curriculum": [
+                [[str(one.url), str(one.commit)] for one in new] for new in self.curriculum
+            ],
             "asked_start": None if asked_start is None else str(asked_start),
         }
-        state = RunFolder(folder).load()
-        if state is not None:
-            check_same_trainer(state, TRAINER, folder)
-            before = cls(folder, curriculum, state)
-            if before._asks_for(settings, asked) and before.done < len(curriculum):
-                return before
-        start = asked_start or checkpoints.find_latest(folder)
-        steps = (_STEP_FOLDER.match(one.name) for one in folder.glob("run*"))
+        settings = self.trainer.settings()
+        steps = (_STEP_FOLDER.match(one.name) for one in self.folder.glob("run*"))
         numbers = [int(one[1]) for one in steps if one]
-        if state is not None:
-            numbers.append(state.run["number"])
-        run = {"number": max(numbers, default=0) + 1, "start": start and str(start), **asked}
-        return cls(folder, curriculum, RunState(TRAINER, settings, run=run))
+        found = RunFolder(self.folder).load()
+        if found is not None:
+            check_same_trainer(found, TRAINER, self.folder)
+            self.state = found
+            numbers.append(self.number)
+        if found is None or not self._asks_for(settings, request) or self.is_over:
+            start = asked_start or checkpoints.find_latest(self.folder)
+            place = {"number": max(numbers, default=0) + 1, "start": start and str(start)}
+            self.state = RunState(TRAINER, settings, run={**place, **request})
+        self.processes.wait_for_everyone()  # everybody has read the old record
+        self._save()
+
+    def _asks_for(self, settings: dict[str, Any], request: dict[str, Any]) -> bool:
+        """Whether it is the same request; what an older run lacks counts as the default."""
+        same = {key: self.state.run.get(key) for key in request} == request
+        before = {**default_settings(TrainingConfig), **self.state.settings}
+        return same and all(before.get(key) == value for key, value in settings.items())
+
+    def _save(self) -> None:
+        if self.processes.is_main_process:
+            RunFolder(self.folder).save(self.state)
+
+    # --- where it is ---------------------------------------------------------------------------
+
+    @property
+    def config(self) -> TrainingConfig:
+        """The settings."""
+        return self.trainer.config
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the checkpoints."""
+        return self.trainer.output_dir
 
     @property
     def number(self) -> int:
@@ -92,52 +129,229 @@ class RetrievalRun:
         return int(self.state.run["number"])
 
     @property
-    def done(self) -> int:
-        """Number of finished steps."""
+    def step(self) -> int:
+        """The number of the current step, from 0."""
         ends = accumulate(map(len, self.curriculum))
         return sum(end <= len(self.state.finished) for end in ends)
 
     @property
-    def has_learned(self) -> bool:
-        """Whether any repository so far had something to train on."""
-        return any(step.model for step in self.state.finished)
+    def is_over(self) -> bool:
+        """Whether every step is finished."""
+        return self.step == len(self.curriculum)
 
-    def checkpoint(self) -> Path | None:
-        """Return the newest checkpoint of the run: of the last finished step, else the start."""
-        for step in reversed(self.state.finished):
-            if step.model is not None:
-                return self.folder / step.model
+    @property
+    def new(self) -> Sequence[Repository]:
+        """The repositories of the current step."""
+        return self.curriculum[self.step]
+
+    @property
+    def so_far(self) -> list[Repository]:
+        """All repositories up to the current step."""
+        return list(chain.from_iterable(self.curriculum[: self.step + 1]))
+
+    @property
+    def step_name(self) -> str:
+        """One folder's name: run, current step and its first repository."""
+        return f"run{self.number:03d}-{self.step:03d}-{repository_name(self.new[0])}"
+
+    @property
+    def step_folder(self) -> Path:
+        """Folder of the current step's checkpoints."""
+        return lightning.step_folder(self.config, self.step_name)
+
+    @property
+    def start(self) -> Path | None:
+        """The newest checkpoint of the run: of the last finished step, else the run's start."""
+        saved = [self.folder / one.model for one in self.state.finished if one.model is not None]
         start = self.state.run["start"]
-        return None if start is None else Path(start)
+        return saved[-1] if saved else start and Path(start)
 
-    def save(self) -> None:
-        """Write the record."""
-        RunFolder(self.folder).save(self.state)
+    # --- training ------------------------------------------------------------------------------
 
-    def records(self, number: int, checkpoint: Path | None) -> list[FinishedStep]:
-        """Return the records of a finished step."""
-        items = reached = 0
-        data, model = "", None
+    def train(self, database: Database) -> None:
+        """Train the steps that are left.
+
+        Raises:
+            EmptyDatasetError: If there is nothing to train on in any of them.
+        """
+        names = [", ".join(map(repository_name, new)) for new in self.curriculum]
+        is_main = self.processes.is_main_process
+        progress = CurriculumProgress(folder=self.folder, names=names, is_main=is_main)
+        if self.step:
+            progress.say_done(self.step)
+        for number in progress.steps(self.step):
+            checkpoint = None
+            try:
+                with lightning.without_chatter():
+                    checkpoint = self.train_step(database)
+            except EmptyDatasetError as error:
+                if number == len(names) - 1 and not any(one.model for one in self.state.finished):
+                    raise
+                progress.say_of(number, f"{NOTHING}: {error}")
+            self.state.finished.extend(self._records(checkpoint))
+            if checkpoint is not None:
+                if is_main:
+                    learned = [one for one in self.state.finished if one.model is not None]
+                    write_model_card(checkpoint.parent, self.trainer, learned)
+                progress.say_of(number, f"saved to {checkpoint}")
+            self._save()
+            self.processes.wait_for_everyone()  # the next call finds it written, in every process
+
+    def _records(self, checkpoint: Path | None) -> list[FinishedStep]:
+        """Return the records of the current step's repositories; the last has what was done."""
+        items, reached, data, model = 0, 0, "", None
         if checkpoint is not None:
-            folder, model = checkpoint.parent, checkpoint.relative_to(self.folder).as_posix()
-            record = self.folder / f"{folder.name}.json"
-            told = orjson.loads(record.read_bytes()) if record.is_file() else {}
-            items, data = told.get("items", 0), told.get("corpus", "")
-            reached = max((row["step"] for row in metrics.read(folder)), default=0)
-        new = self.curriculum[number]
+            model = checkpoint.relative_to(self.folder).as_posix()
+            if (file := self._data_file).is_file():
+                recorded = orjson.loads(file.read_bytes())
+                items, data = recorded["items"], recorded["corpus"]
+            reached = max((row["step"] for row in metrics.read(checkpoint.parent)), default=0)
         return [
             FinishedStep(
                 str(repo.url),
                 str(repo.commit),
-                *((items, reached) if repo is new[-1] else (0, 0)),
+                *((items, reached) if repo is self.new[-1] else (0, 0)),
                 data=data,
                 model=model,
             )
-            for repo in new
+            for repo in self.new
         ]
 
-    def _asks_for(self, settings: dict[str, Any], asked: dict[str, Any]) -> bool:
-        """Whether it is the same request; what an older run lacks counts as the default."""
-        same = {key: self.state.run.get(key) for key in asked} == asked
-        before = {**default_settings(TrainingConfig), **self.state.settings}
-        return same and all(before.get(key) == value for key, value in settings.items())
+    def train_step(self, database: Database) -> Path:
+        """Train the current step; return its final checkpoint: best weights, with EWC's state."""
+        is_main, folder = self.processes.is_main_process, self.step_folder
+        finished = checkpoints.find_finished(folder)
+        if finished is not None and any(
+            row["after"] == self._row_name for row in self._forgetting().steps
+        ):
+            return finished  # killed before the run's record was written
+        if is_main:
+            checkpoints.remove_leftovers(folder)
+            database.export_merged_data(self.so_far, self.data_path)
+            copy_metadata(self.data_path, self.folder)
+            record_environment(self.folder)
+        self.processes.wait_for_everyone()
+        data = self._data()
+        data.setup()
+        if finished is None:
+            source = self._fit(data)
+            consolidation = self._consolidate(data, source)
+            if is_main:
+                finished = checkpoints.write_finished(folder, source, consolidation)
+        if is_main:
+            assert finished is not None
+            self._look_back(data, finished)
+            (folder / checkpoints.LAST).unlink(missing_ok=True)
+        self.processes.wait_for_everyone()
+        finished = checkpoints.find_finished(folder)
+        assert finished is not None
+        return finished
+
+    def _data(self) -> RetrievalDataModule:
+        splits = self.data_path / self.config.split_strategy
+        settings = self.config.get_data_module_config(splits, self.data_path / CORPUS)
+        settings["max_seq_len"] = min(settings["max_seq_len"], self.config.max_seq_len)
+        keep = None if self.config.replay else _only(self.new)
+        return RetrievalDataModule(**settings, formatter=self.trainer.formatter, keep=keep)
+
+    def _model(self) -> PremiseRetriever:
+        settings = self.config.get_model_config()
+        name = settings.pop("model_name")
+        model = PremiseRetriever.load(self.start or name, freeze=False, **settings)
+        model.ewc_lambda = self.config.get_lambda_value()
+        strategies = (*model.split_strategies, self.config.split_strategy)
+        model.split_strategies = tuple(dict.fromkeys(strategies))
+        return model
+
+    def _fit(self, data: RetrievalDataModule) -> Path:
+        """Train, and return the best checkpoint by the configured metric, else the newest."""
+        model, name, folder = self._model(), self.step_name, self.step_folder
+        monitored = len(data.val_examples) > 0
+        if not monitored:
+            log.warning("no validation tactic uses a premise: checkpoints are kept by age")
+        resume = self._resume_point(data)
+        if resume is not None:
+            log.info("going on from %s", resume)
+        trainer = lightning.lightning_trainer(
+            self.config,
+            name,
+            self.config.get_custom_log_dir(name),
+            monitored=monitored,
+            further=resolve_callbacks(self.trainer.callbacks, pl.Callback),
+        )
+        trainer.fit(model, datamodule=data, ckpt_path=resume, weights_only=True)
+        best = getattr(trainer.checkpoint_callback, "best_model_path", "")
+        saved = Path(best) if best else checkpoints.find_latest(folder)
+        if saved is None:
+            raise TrainingError(f"{name}: Lightning saved no checkpoint in {folder}")
+        return saved
+
+    @property
+    def _data_file(self) -> Path:
+        # Beside the step's folder: Lightning warns of a folder that is not empty.
+        return self.folder / f"{self.step_name}.json"
+
+    def _resume_point(self, data: RetrievalDataModule) -> Path | None:
+        """Return the newest checkpoint of this very step on this very data, if it was killed."""
+        state = {"corpus": data.corpus.fingerprint, "items": len(data.train_items)}
+        found, file = checkpoints.find_latest(self.step_folder), self._data_file
+        if found is not None and file.is_file() and orjson.loads(file.read_bytes()) == state:
+            return found
+        self.processes.wait_for_everyone()
+        if self.processes.is_main_process:
+            for stale in self.step_folder.glob("*.ckpt"):
+                stale.unlink()
+            atomic_write_bytes(file, orjson.dumps(state))
+        self.processes.wait_for_everyone()
+        return None
+
+    def _consolidate(self, data: RetrievalDataModule, source: Path) -> Consolidation | None:
+        """Compute the Fisher information of the step's own training data at its best weights."""
+        model = PremiseRetriever.load(source, choose_device().name, freeze=False)
+        if self.config.get_lambda_value() == 0:
+            return model.consolidation
+        model.eval()
+        items = data.items_of(data.examples("train", _only(self.new)))
+        drawn = np.random.default_rng(self.config.seed).permutation(len(items))
+        chosen = np.sort(drawn[: self.config.fisher_examples])
+        mine = chosen[self.processes.process_index :: self.processes.num_processes]
+        batches = (
+            model.transfer_batch_to_device(items.collate([items[0, int(item)]]), model.device, 0)
+            for item in mine
+        )
+        fisher = fisher_information(model, batches, total=len(mine))
+        before = model.consolidation
+        return Consolidation.after(model, fisher, before.to(model.device) if before else None)
+
+    # --- forgetting ----------------------------------------------------------------------------
+
+    @property
+    def _row_name(self) -> str:
+        return ", ".join(map(_short, self.new))
+
+    def _forgetting(self) -> Forgetting:
+        """Read the run's matrix, or begin it."""
+        matrix = Forgetting("R@10 (percent)", higher_is_better=True, run=self.number)
+        return matrix.resumed(self.folder)
+
+    def _look_back(self, data: RetrievalDataModule, finished: Path) -> None:
+        """Measure the finished model on every repository so far."""
+        model = PremiseRetriever.load(finished, choose_device().name)
+        retriever = Retriever.of(model, data.corpus, finished)
+        recall: dict[str, float | None] = {}
+        for repo in self.so_far:
+            held_out = [data.examples(split, _only([repo])) for split in ("val", "test")]
+            examples = list(chain.from_iterable(held_out))
+            score = retriever.score(examples, 10) if examples else None
+            recall[_short(repo)] = score and score.values["R@10"]
+        matrix = self._forgetting()
+        matrix.add(self._row_name, finished.name, recall)
+        matrix.write(self.folder)
+
+
+def _only(repos: Sequence[Repository]) -> Origins:
+    return frozenset((str(repo.url), str(repo.commit)) for repo in repos)
+
+
+def _short(repo: Repository) -> str:
+    return f"{repository_name(repo)}@{str(repo.commit)[:7]}"

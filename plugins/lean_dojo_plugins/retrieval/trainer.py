@@ -19,14 +19,11 @@ from lean_dojo_plugins.retrieval.evaluation import EvaluationReport, evaluate
 from lean_dojo_plugins.retrieval.model import checkpoints
 from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever
 from lean_dojo_plugins.retrieval.runs import RetrievalRun
-from lean_dojo_plugins.retrieval.step import RetrievalStep, train_step
 from lean_dojo_plugins.training.callbacks import Callbacks, callbacks_setting, resolve_callbacks
-from lean_dojo_plugins.training.data import SPLITS, checked_repositories, repository_name
+from lean_dojo_plugins.training.data import SPLITS, checked_repositories
 from lean_dojo_plugins.training.devices import choose_device
 from lean_dojo_plugins.training.hub import check_model_name, require_model
 from lean_dojo_plugins.training.lock import run_lock
-from lean_dojo_plugins.training.model_card import write_model_card
-from lean_dojo_plugins.training.progress import NOTHING, CurriculumProgress
 from lean_dojo_plugins.training.settings import plain_settings
 from lean_dojo_v2 import paths
 from lean_dojo_v2.atomic import require_writable
@@ -135,47 +132,12 @@ class RetrievalTrainer:
         )
         self._trained_on = folder
         curriculum = [[repo] for repo in repos] if self.config.single_repo else [list(repos)]
-        with run_lock(self.output_dir, processes):
-            run = RetrievalRun.open(
-                self.output_dir, curriculum, self.settings(), model_checkpoint_path
-            )
-            processes.wait_for_everyone()  # everybody has read the old record
-            if processes.is_main_process:
-                run.save()
-            self._train(run, database, folder, processes)
-
-    def _train(
-        self, run: RetrievalRun, database: Database, folder: Path, processes: PartialState
-    ) -> None:
-        progress = CurriculumProgress(
-            folder=self.output_dir,
-            names=[", ".join(map(repository_name, new)) for new in run.curriculum],
-            is_main=processes.is_main_process,
+        run = RetrievalRun(
+            trainer=self, curriculum=curriculum, data_path=folder, processes=processes
         )
-        if done := run.done:
-            progress.say_done(done)
-        for number in progress.steps(done):
-            step = RetrievalStep(
-                trainer=self, run=run, number=number, data_path=folder, processes=processes
-            )
-            try:
-                with lightning.without_chatter():
-                    checkpoint = train_step(step, database)
-            except EmptyDatasetError as error:
-                if number == len(run.curriculum) - 1 and not run.has_learned:
-                    raise
-                progress.say_of(number, f"{NOTHING}: {error}")
-                checkpoint = None
-            new = run.records(number, checkpoint)
-            if checkpoint is not None:
-                if processes.is_main_process:
-                    learned = [one for one in [*run.state.finished, *new] if one.model is not None]
-                    write_model_card(checkpoint.parent, self, learned)
-                progress.say_of(number, f"saved to {checkpoint}")
-            run.state.finished.extend(new)
-            if processes.is_main_process:
-                run.save()
-            processes.wait_for_everyone()  # the next call finds it written, in every process
+        with run_lock(self.output_dir, processes):
+            run.begin(model_checkpoint_path)
+            run.train(database)
 
     def find_latest_checkpoint(self) -> Path | None:
         """Return the checkpoint that was saved last, ``None`` if there is none.

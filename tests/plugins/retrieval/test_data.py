@@ -9,8 +9,7 @@ from lean_dojo_core.errors import DataError
 from lean_dojo_plugins.retrieval.data.batches import LengthGroupedBatches, sample_negatives
 from lean_dojo_plugins.retrieval.data.corpus import Corpus, pack_position
 from lean_dojo_plugins.retrieval.data.datamodule import RetrievalDataModule
-from lean_dojo_plugins.retrieval.data.examples import make_examples
-from lean_dojo_plugins.retrieval.data.formatter import PremisePairs
+from lean_dojo_plugins.retrieval.data.examples import PremisePairs, make_examples
 from lean_dojo_v2.errors import EmptyDatasetError
 
 

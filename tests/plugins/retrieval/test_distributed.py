@@ -84,19 +84,22 @@ def test_two_processes(launcher, database, repos, make_config, tmp_path):
 
 
 AGAIN = """
-from lean_dojo_plugins.retrieval import trainer as room
+from lean_dojo_plugins.retrieval.runs import RetrievalRun
 
 TWICE = []
-room.train_step = lambda step, _: TWICE.append(step.run.number) or checkpoint_of(step)
 
 
-def checkpoint_of(step):
-    checkpoint = step.folder / "finished.ckpt"
-    if step.processes.is_main_process:
+def train_step(run, database):
+    TWICE.append(run.number)
+    checkpoint = run.step_folder / "finished.ckpt"
+    if run.processes.is_main_process:
         checkpoint.parent.mkdir(parents=True)
         checkpoint.touch()
-    step.processes.wait_for_everyone()
+    run.processes.wait_for_everyone()
     return checkpoint
+
+
+RetrievalRun.train_step = train_step
 """
 
 

@@ -9,12 +9,11 @@ import torch
 
 from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.retrieval.data.corpus import Corpus, pack_position
-from lean_dojo_plugins.retrieval.data.examples import make_examples
-from lean_dojo_plugins.retrieval.data.formatter import PremisePairs
+from lean_dojo_plugins.retrieval.data.examples import PremisePairs, make_examples
+from lean_dojo_plugins.retrieval.evaluation import BM25
 from lean_dojo_plugins.retrieval.model import ranking
 from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever, length_batches
 from lean_dojo_plugins.retrieval.model.ranking import Scores, measured, top_k
-from lean_dojo_plugins.retrieval.search.bm25 import BM25
 from lean_dojo_plugins.retrieval.search.retriever import Retriever, index_beside
 from lean_dojo_v2.database.export.read import read_theorems
 from lean_dojo_v2.errors import CheckpointError

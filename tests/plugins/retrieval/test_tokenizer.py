@@ -4,7 +4,7 @@ import pytest
 from tokenizers import Tokenizer as RawTokenizer, models, pre_tokenizers, processors, trainers
 from transformers import ByT5Tokenizer, PreTrainedTokenizerFast
 
-from lean_dojo_plugins.retrieval.data.tokens import TokenStore, load_tokenizer
+from lean_dojo_plugins.retrieval.data.batches import TokenStore, load_tokenizer
 from lean_dojo_v2.errors import TrainingError
 
 TEXTS = [

@@ -1,20 +1,81 @@
-"""Batching: the grouping of items, and the tensors of a batch."""
+"""Batches: tokens of texts, training items, and the tensors of a batch."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
 from typing import TypeAlias, TypedDict
 
 import attrs
 import numpy as np
+import numpy.typing as npt
 import torch
+from torch.nn.utils.rnn import pad_sequence
 from torch.utils.data import Dataset
+from transformers import ByT5Tokenizer, PreTrainedTokenizerBase
 
 from lean_dojo_plugins.retrieval.data.corpus import Mask, Numbers, Visibility
 from lean_dojo_plugins.retrieval.data.examples import Example
-from lean_dojo_plugins.retrieval.data.tokens import TokenStore
 from lean_dojo_plugins.training.batches import LengthGroups
+from lean_dojo_plugins.training.hub import fetch_tokenizer, has_tokenizer
+from lean_dojo_plugins.training.rows import CHUNK, chunks
+
+PAD_ID = 0
+"""T5's padding; every T5-type tokenizer has it at 0."""
+
+
+def load_tokenizer(name: str) -> PreTrainedTokenizerBase:
+    """Load a tokenizer; ByT5's needs no files.
+
+    Args:
+        name: Hub id or folder. A hub id with ``byt5`` in it and a folder without a tokenizer mean
+            ByT5's.
+    """
+    folder = Path(name)
+    own = has_tokenizer(folder) if folder.is_dir() else "byt5" not in folder.name.lower()
+    # A text that spells a special token, such as </s>, stays text.
+    return fetch_tokenizer(name) if own else ByT5Tokenizer(split_special_tokens=True)
+
+
+@attrs.frozen(eq=False)
+class TokenStore:
+    """Encoded texts by number; torch shares its tensors with data-loading processes.
+
+    Attributes:
+        tokens: ``int32``: the tokens of all texts, one text after the other.
+        offsets: ``int64[N + 1]``: where each text starts.
+    """
+
+    tokens: torch.Tensor = attrs.field(repr=False)
+    offsets: torch.Tensor = attrs.field(repr=False)
+
+    @classmethod
+    def build(cls, texts: Iterable[str], tokenizer: str, max_length: int) -> TokenStore:
+        """Encode texts, each cut to ``max_length`` tokens including the end token."""
+        encode = load_tokenizer(tokenizer)
+        lengths, parts = [0], [np.zeros(0, np.int32)]
+        for group in chunks(texts, CHUNK):
+            rows = encode(group, truncation=True, max_length=max_length)["input_ids"]
+            lengths += map(len, rows)
+            parts.append(np.fromiter(chain.from_iterable(rows), np.int32))
+        return cls(torch.from_numpy(np.concatenate(parts)), torch.tensor(lengths).cumsum(0))
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def lengths(self) -> npt.NDArray[np.int64]:
+        """Token counts of all texts, ``int64[N]``."""
+        return np.diff(self.offsets.numpy())
+
+    def pad(self, numbers: Sequence[int] | npt.NDArray[np.int64]) -> torch.Tensor:
+        """Stack the texts of these numbers into ``int64[len(numbers), longest]``, padded with 0."""
+        offsets = self.offsets.numpy()
+        rows = [self.tokens[offsets[number] : offsets[number + 1]] for number in numbers]
+        return pad_sequence(rows, batch_first=True, padding_value=PAD_ID).long()
+
 
 Key: TypeAlias = tuple[int, int]
 """(epoch, item): with the seed, this determines a training item."""
@@ -54,16 +115,6 @@ class TrainItems(Dataset[tuple[int, Numbers]]):
     """The training items of some examples: (tactic, one positive premise), with fresh negatives.
 
     An item depends only on the seed and its key, so it is the same in every process.
-
-    Attributes:
-        visibility: The accessible premises of each file.
-        examples: The examples.
-        num_negatives: Negatives per item.
-        num_in_file_negatives: Of these, from the positive's file.
-        seed: Seed.
-        queries: Tokens of the states.
-        premises: Tokens of the premises.
-        pairs: For each item the number of its example, and its positive.
     """
 
     visibility: Visibility
@@ -142,20 +193,10 @@ def sample_negatives(
     in_file: int,
     rng: np.random.Generator,
 ) -> Numbers:
-    """Draw distinct premises that a theorem may use and that its tactic does not use.
+    """Draw at most ``count`` premises that a theorem may use and that its tactic does not use.
 
-    Args:
-        visibility: Knows the file of each premise.
-        usable: ``bool[P]``: the premises that the theorem may use.
-        positive: The item's positive premise, whose file gives the hard negatives.
-        positives: All positives of the tactic.
-        count: How many to draw.
-        in_file: How many of them from the positive's file.
-        rng: Random generator.
-
-    Returns:
-        At most ``count`` premise numbers. If one kind runs short the other fills up; if both
-        do, there are fewer.
+    ``in_file`` of them are from the file of ``positive``, one of the tactic's ``positives``. If one
+    kind runs short the other fills up; if both do, there are fewer.
     """
     seen = np.flatnonzero(usable)
     home = visibility.file_of(positive)
@@ -179,12 +220,6 @@ class LengthGroupedBatches:
     number of optimiser steps.
 
     Attributes:
-        lengths: Length of each item's state in tokens.
-        batch_size: Items per batch.
-        seed: Seed.
-        rank: Number of this process.
-        world: Number of processes.
-        epoch: The epoch, set by Lightning through :meth:`set_epoch`.
         start: Batches to skip: those that a resumed epoch has done.
     """
 

@@ -67,10 +67,7 @@ class Visibility:
     def mask(self, file: int, before: int) -> Mask:
         """Return for each premise whether a theorem may use it: ``bool[P]``.
 
-        Args:
-            file: The theorem's file.
-            before: The packed position where the theorem starts; premises of its file must end
-                before it.
+        Premises of the theorem's own file must end before its packed position.
         """
         seen = np.unpackbits(self.reach[file], count=len(self.file_starts) - 1).view(np.bool_)
         usable: Mask = np.repeat(seen, np.diff(self.file_starts))
@@ -84,9 +81,6 @@ class Corpus:
     """All premises, by number.
 
     Attributes:
-        paths: File paths, in the order of the corpus.
-        visibility: The accessible premises of each file.
-        premises: The premises, file by file, by position.
         starts: ``int64[P]``: packed positions where they start.
         fingerprint: Digest of the content; indexes are tied to it.
     """
@@ -115,11 +109,7 @@ class Corpus:
 
     @classmethod
     def build(cls, files: Iterable[PremiseFile], *, source: Path | str = "corpus") -> Corpus:
-        """Build a corpus from files in any order; of several with the same path the first wins.
-
-        Raises:
-            DataError: As :meth:`read`, naming ``source``.
-        """
+        """Build a corpus from files in any order; of several with the same path the first wins."""
         imports: dict[str, tuple[str, ...]] = {}
         counts: list[int] = []
         premises: list[Premise] = []
@@ -231,10 +221,6 @@ def closure(imports: Mapping[str, Sequence[str]], source: Path | str) -> Bits:
 
     A dependency (a path below ``.lake/packages/``) that was not traced has no premises to offer:
     such imports are skipped with one message.
-
-    Args:
-        imports: For each of F files the paths that it imports directly.
-        source: The corpus file, for errors.
 
     Returns:
         ``uint8[F, ceil(F / 8)]``: row ``f``, unpacked, marks the files that ``f``

@@ -17,12 +17,12 @@ from lean_dojo_core import registry
 from lean_dojo_plugins.retrieval.data.batches import (
     EvalBatch,
     LengthGroupedBatches,
+    TokenStore,
     TrainBatch,
     TrainItems,
 )
 from lean_dojo_plugins.retrieval.data.corpus import Corpus, Numbers
 from lean_dojo_plugins.retrieval.data.examples import Example, make_examples
-from lean_dojo_plugins.retrieval.data.tokens import TokenStore
 from lean_dojo_v2.database.export.read import read_theorems
 from lean_dojo_v2.errors import EmptyDatasetError
 
@@ -64,17 +64,6 @@ class RetrievalDataModule(pl.LightningDataModule):
     """Training and validation data of a retriever.
 
     Attributes:
-        data_path: Folder with ``train.json``, ``val.json`` and ``test.json``.
-        corpus_path: The ``corpus.jsonl``.
-        num_negatives: Negatives per training item.
-        num_in_file_negatives: Of these, from the positive's file.
-        tokenizer_name: The tokenizer.
-        batch_size: Training items per device.
-        eval_batch_size: States per validation batch.
-        max_seq_len: Maximum number of tokens per text.
-        num_workers: Data-loading processes; at most one per spare core.
-        seed: Seed of order and negatives.
-        formatter: Name of the dataset formatter.
         keep: The repositories to train and validate on; default: all.
     """
 
@@ -108,7 +97,6 @@ class RetrievalDataModule(pl.LightningDataModule):
         """Read and tokenise, once.
 
         Raises:
-            DataError: If a file is missing or bad.
             EmptyDatasetError: If no tactic of the training split uses a premise of the corpus.
         """
         del stage

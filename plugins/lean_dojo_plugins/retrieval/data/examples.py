@@ -3,14 +3,57 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import attrs
 
-from lean_dojo_core import DatasetFormatter, Theorem
+from lean_dojo_core import DatasetFormatter, Message, Row, Theorem, remove_marks
 from lean_dojo_core.errors import DataError
+from lean_dojo_core.records import NO_GOALS
 from lean_dojo_plugins.retrieval.data.corpus import Corpus, Mask, Visibility, pack_position
+
+
+class PremisePairs:
+    """One row per tactic: the state before it (the query) and the premises of the tactic.
+
+    ``premises`` is a list of ``{full_name, def_path, def_pos}``, each premise once, empty if the
+    tactic uses none.
+
+    >>> from lean_dojo_core import Annotation, TracedTactic
+    >>> use = Annotation("Nat.add_comm", "Nat.lean", (3, 9), (3, 17))
+    >>> tactic = TracedTactic("rw [Nat.add_comm]", "⊢ a + b = b + a", "no goals", premises=(use,))
+    >>> theorem = Theorem("t", "T.lean", (1, 1), (2, 1), "u", "c", traced_tactics=(tactic,))
+    >>> [row["premises"] for row in PremisePairs().rows(theorem)]
+    [[{'full_name': 'Nat.add_comm', 'def_path': 'Nat.lean', 'def_pos': (3, 9)}]]
+    """
+
+    columns: tuple[str, ...] = ("state", "tactic", "premises")
+
+    def rows(self, theorem: Theorem) -> Iterator[Row]:
+        """Yield one row per tactic that has a goal before it."""
+        for tactic in theorem.traced_tactics:
+            if tactic.state_before.strip() in {"", NO_GOALS}:
+                continue
+            unique = dict.fromkeys((p.full_name, p.def_path, p.def_pos) for p in tactic.premises)
+            yield {
+                "state": remove_marks(tactic.state_before),
+                "tactic": tactic.tactic,
+                "premises": [
+                    {"full_name": name, "def_path": path, "def_pos": position}
+                    for name, path, position in unique
+                ],
+            }
+
+    def prompt(
+        self,
+        goal: str,
+        *,
+        premises: Sequence[str] = (),  # noqa: ARG002 - the protocol's signature
+    ) -> list[Message]:
+        """Return the query of a goal: the state itself, as one user turn."""
+        return [{"role": "user", "content": remove_marks(goal)}]
+
 
 log = logging.getLogger(__name__)
 
@@ -20,10 +63,7 @@ class Example:
     """A tactic that uses at least one premise of the corpus.
 
     Attributes:
-        state: The goal state before it: the query.
-        file: The file of its theorem.
         before: Packed start of the theorem; premises that end before it are accessible.
-        positives: The premises that it uses, sorted and unique.
     """
 
     state: str
@@ -43,17 +83,7 @@ def make_examples(
     *,
     source: Path | str = "theorems",
 ) -> list[Example]:
-    """Collect the examples of theorems; items outside the corpus are counted and logged.
-
-    Args:
-        theorems: The theorems, such as those of a split file.
-        corpus: Corpus of their premises.
-        formatter: Gives the columns ``state`` and ``premises``.
-        source: Where the theorems are from, for messages.
-
-    Raises:
-        DataError: If the formatter lacks a column.
-    """
+    """Collect the examples of theorems; items outside the corpus are counted and logged."""
     examples: list[Example] = []
     lost = 0
     unknown_files: set[str] = set()

@@ -84,9 +84,6 @@ def write_finished(folder: Path, source: Path, consolidation: Consolidation | No
 
     The weights are those of ``source``, the step's best checkpoint. The file's name has the
     validation recall if the name of ``source`` has.
-
-    Raises:
-        CheckpointError: If ``source`` cannot be read.
     """
     checkpoint: dict[str, Any] = read_checkpoint(source)
     for key in _TRAINING_ONLY:

@@ -21,12 +21,7 @@ from lean_dojo_v2.errors import CheckpointError
 
 @attrs.frozen(eq=False)
 class Consolidation:
-    """The state of EWC.
-
-    Attributes:
-        fisher: Diagonal Fisher information of each parameter, of the parameter's shape.
-        anchor: The parameters after the repository, θ*.
-    """
+    """The state of EWC."""
 
     fisher: dict[str, torch.Tensor]
     anchor: dict[str, torch.Tensor]
@@ -53,11 +48,7 @@ class Consolidation:
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any], model: nn.Module) -> Consolidation:
-        """Restore from :meth:`to_state`.
-
-        Raises:
-            CheckpointError: If it belongs to another model.
-        """
+        """Restore from :meth:`to_state`."""
         shapes = {name: parameter.shape for name, parameter in model.named_parameters()}
         found = {name: value.shape for name, value in state["fisher"].items()}
         if found != shapes:
@@ -110,9 +101,6 @@ def fisher_information(
         model: The model, in evaluation mode, its parameters requiring gradients.
         batches: Batches of one item each, on the model's device.
         total: How many will come, for the progress bar.
-
-    Returns:
-        For every trainable parameter a tensor of its shape.
     """
     parameters = {n: p for n, p in model.named_parameters() if p.requires_grad}
     squares = {name: torch.zeros_like(parameter) for name, parameter in parameters.items()}

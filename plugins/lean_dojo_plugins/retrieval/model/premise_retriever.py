@@ -14,17 +14,60 @@ import pytorch_lightning as pl
 import torch
 from torch.nn import functional
 from tqdm import tqdm
-from transformers import PreTrainedModel, get_cosine_schedule_with_warmup
+from transformers import (
+    AutoConfig,
+    AutoModelForTextEncoding,
+    PreTrainedModel,
+    get_cosine_schedule_with_warmup,
+)
 
-from lean_dojo_plugins.retrieval.data.batches import EvalBatch, TrainBatch
+from lean_dojo_plugins.retrieval.data.batches import PAD_ID, EvalBatch, TokenStore, TrainBatch
 from lean_dojo_plugins.retrieval.data.corpus import Numbers
 from lean_dojo_plugins.retrieval.data.datamodule import RetrievalDataModule
-from lean_dojo_plugins.retrieval.data.tokens import PAD_ID, TokenStore
-from lean_dojo_plugins.retrieval.model.encoder import build_encoder, load_encoder
 from lean_dojo_plugins.retrieval.model.ewc import Consolidation
 from lean_dojo_plugins.retrieval.model.ranking import METRICS, measured, top_k
 from lean_dojo_plugins.training.devices import cpu_has_bf16
+from lean_dojo_plugins.training.hub import fetch
 from lean_dojo_v2.errors import CheckpointError
+
+T5_TYPES = {"t5", "mt5", "umt5"}
+
+
+def load_encoder(name: str) -> PreTrainedModel:
+    """Load the encoder of a T5-type model with 32-bit weights.
+
+    Args:
+        name: A hub id or a local folder; of an encoder, or of a whole T5, whose decoder is
+            then dropped.
+    """
+    model, report = fetch(
+        AutoModelForTextEncoding.from_pretrained,
+        name,
+        what="T5-type encoder",
+        output_loading_info=True,
+        dtype=torch.float32,
+    )
+    missing = sorted(report["missing_keys"]) + [str(key) for key in report["mismatched_keys"]]
+    foreign = [
+        key for key in report["unexpected_keys"] if not key.startswith(("decoder.", "lm_head."))
+    ]
+    odd = {"missing": missing, "unknown": foreign}
+    if said := "; ".join(f"{what} {', '.join(keys[:3])}" for what, keys in odd.items() if keys):
+        raise CheckpointError(
+            f"{name} is not the encoder of a retriever: {said}. Give a T5-type encoder"
+        )
+    if model.config.model_type not in T5_TYPES:
+        raise CheckpointError(
+            f"{name} is a {model.config.model_type} model; the retriever needs a T5-type encoder "
+            f"({', '.join(sorted(T5_TYPES))}), for example google/byt5-small"
+        )
+    return model  # type: ignore[no-any-return]
+
+
+def build_encoder(config: dict[str, Any]) -> PreTrainedModel:
+    """Build an encoder without weights, from the configuration that a checkpoint keeps."""
+    settings = AutoConfig.for_model(**config)
+    return AutoModelForTextEncoding.from_config(settings)  # type: ignore[no-any-return, no-untyped-call]
 
 
 class PremiseRetriever(pl.LightningModule):
@@ -33,19 +76,9 @@ class PremiseRetriever(pl.LightningModule):
     Yang et al. 2023, "LeanDojo: Theorem Proving with Retrieval-Augmented Language Models".
 
     Args:
-        model_name: T5-type encoder: a hub id or a local folder.
-        lr: Peak learning rate.
         warmup_steps: Steps of linear warm-up, after which the rate falls as a cosine.
-        max_seq_len: Maximum number of tokens per text.
-        num_retrieved: Premises retrieved per state in validation.
-        tokenizer_name: The tokenizer of its texts.
-        gradient_checkpointing: Recompute activations: less memory, more time.
-        cap_warmup: Never warm up for longer than a tenth of the training.
         encoder_config: Configuration of the encoder, kept by checkpoints; with it nothing is
             loaded by name.
-
-    Raises:
-        CheckpointError: If the encoder cannot be loaded or is of another kind.
     """
 
     def __init__(
@@ -94,18 +127,8 @@ class PremiseRetriever(pl.LightningModule):
     ) -> PremiseRetriever:
         """Load a Lightning checkpoint, strictly, or an encoder from a folder or the hub.
 
-        Args:
-            source: The ``.ckpt`` file, the folder or the hub id.
-            device: Where to put the model.
-            freeze: Evaluation mode without gradients; otherwise ready for training.
-            **settings: Constructor arguments; they replace those that a checkpoint records. The
-                tokenizer of an encoder is by default the one of that name, see
-                :func:`.tokens.load_tokenizer`.
-
-        Raises:
-            TrainingError: If it cannot be loaded.
-            CheckpointError: If the file is missing, broken, of another kind, or its weights do
-                not fit.
+        ``settings`` are constructor arguments; they replace those that a checkpoint records. The
+        tokenizer of an encoder is by default the one of that name.
         """
         if Path(source).suffix == ".ckpt" or Path(source).is_file():
             model = cls._of_checkpoint(source, settings)
@@ -169,12 +192,9 @@ class PremiseRetriever(pl.LightningModule):
     def embed_all(
         self, store: TokenStore, numbers: Numbers | None = None, description: str | None = None
     ) -> torch.Tensor:
-        """Encode the texts of a store, in evaluation mode.
+        """Encode texts of a store, by default all, in evaluation mode.
 
-        Args:
-            store: The texts' tokens.
-            numbers: Which texts; default all.
-            description: Of the progress bar (shown on a terminal only); ``None``: no bar.
+        With a description, it shows a progress bar on a terminal.
 
         Returns:
             ``float32[len(numbers), D]`` on the model's device, in the order asked for.
@@ -196,11 +216,7 @@ class PremiseRetriever(pl.LightningModule):
         return length_batches(lengths, 1 << 17 if self.device.type == "cuda" else 1 << 13)
 
     def tokens(self, texts: Iterable[str]) -> TokenStore:
-        """Encode texts with the model's tokenizer.
-
-        Raises:
-            TrainingError: If the tokenizer cannot be loaded.
-        """
+        """Encode texts with the model's tokenizer."""
         return TokenStore.build(texts, self.tokenizer_name, self.max_seq_len)
 
     def forward(self, batch: TrainBatch) -> torch.Tensor:

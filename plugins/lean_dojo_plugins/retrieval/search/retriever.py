@@ -32,8 +32,6 @@ class Retrieved:
     """A retrieved premise.
 
     Attributes:
-        premise: The premise.
-        path: Its file.
         score: Cosine with the state, -1 to 1.
     """
 
@@ -57,8 +55,6 @@ class Retriever:
     """A model with a corpus that it has encoded.
 
     Attributes:
-        model: The encoder, frozen.
-        corpus: The premises.
         embeddings: ``float32[P, D]``: the encoded premises, of norm 1.
         index_file: Where they are kept; ``None`` for a model without a checkpoint file.
     """
@@ -123,19 +119,7 @@ class Retriever:
         device: str = "auto",
         index_path: Path | None = None,
     ) -> Retriever:
-        """Load a checkpoint and a corpus; take the index beside the checkpoint or make it.
-
-        Args:
-            checkpoint: A Lightning checkpoint, a hub id or a local folder.
-            corpus_path: The ``corpus.jsonl``.
-            device: ``auto``, ``cpu``, ``cuda`` or ``mps``.
-            index_path: An index to use instead.
-
-        Raises:
-            TrainingError: If the checkpoint cannot be loaded, or ``index_path`` is not of
-                this model and corpus.
-            DataError: If the corpus cannot be read.
-        """
+        """Load a checkpoint and a corpus; take the index beside the checkpoint or make it."""
         corpus = Corpus.read(corpus_path)
         model = PremiseRetriever.load(checkpoint, choose_device(device).name)
         if index_path is not None:
@@ -158,16 +142,10 @@ class Retriever:
         *,
         k: int = 10,
     ) -> list[list[Retrieved]]:
-        """Find the best premises of states, in one batch.
+        """Find the best premises of states, in one batch; fewer where fewer can be used.
 
-        Args:
-            states: Goals as Lean prints them.
-            places: For each its theorem's file and start in it (``None``: its end), so that only
-                what the theorem may use is retrieved; ``None``: everything.
-            k: Premises per state; fewer where fewer can be used.
-
-        Returns:
-            For each state its premises, best first.
+        Each state's place is its theorem's file and start in it (``None``: its end), so that only
+        what the theorem may use is retrieved; ``None``: everything.
 
         Raises:
             UsageError: If ``k`` is below 1 or the corpus does not have a file.

@@ -12,7 +12,7 @@ from transformers.modeling_outputs import BaseModelOutput
 
 from lean_dojo_core import remove_marks
 from lean_dojo_plugins.causal_lm.generate.draws import pick, uniforms
-from lean_dojo_plugins.retrieval.data.tokens import load_tokenizer
+from lean_dojo_plugins.retrieval.data.batches import load_tokenizer
 from lean_dojo_plugins.training.devices import choose_device
 from lean_dojo_plugins.training.hub import fetch
 from lean_dojo_plugins.training.rows import chunks
@@ -26,15 +26,8 @@ class Seq2SeqGenerator:
     """Samples tactics from a model such as ReProver's (Yang et al. 2023, "LeanDojo").
 
     Args:
-        name: A folder or hub id.
-        device: ``auto``, ``cpu``, ``cuda`` or ``mps``.
         max_length: Tokens of premises and goal together; the goal is kept, then the best premises.
-        max_new_tokens: Maximum number of tokens per tactic.
-        temperature: Sampling temperature; 0 gives the one greedy tactic.
         seed: Seed of batches without seeds; later ones continue its sequence.
-
-    Raises:
-        TrainingError: If it cannot be loaded.
     """
 
     def __init__(
@@ -137,7 +130,6 @@ class _Drawn(LogitsProcessor):
 
     Args:
         draws: ``(rows, tokens)``.
-        temperature: Of the sampling; 0 chooses the best token.
     """
 
     def __init__(self, draws: torch.Tensor, temperature: float) -> None:
