@@ -23,7 +23,7 @@ from filelock import FileLock
 from platformdirs import user_cache_dir
 from playwright.sync_api import Browser, Playwright
 
-from lean_dojo_v2.lean.engines.embedded.node import node_program, npm_program
+from lean_dojo_v2.lean.engines.embedded.install import node_program, npm_program
 
 VARIABLE = "CHROMIUM"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")

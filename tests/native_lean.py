@@ -16,8 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lean_dojo_v2.lean.engines.embedded.install import ensure_installed
-from lean_dojo_v2.lean.engines.embedded.launch import compiled_for
-from lean_dojo_v2.lean.engines.embedded.sandbox import environment, sandboxed_argv
+from lean_dojo_v2.lean.engines.embedded.launch import (
+    compiled_for,
+    environment,
+    sandboxed_argv,
+)
 from lean_dojo_v2.lean.engines.program import MODULE, program
 
 if TYPE_CHECKING:

@@ -132,7 +132,7 @@ def _devices() -> Iterator[Check]:
 
 
 def _engines() -> Iterator[Check]:
-    from lean_dojo_v2.lean.engines.embedded import install, node
+    from lean_dojo_v2.lean.engines.embedded import install
     from lean_dojo_v2.lean.engines.native import FOREIGN_VARIABLE, INSTALL, find_lean, find_repl
 
     program = find_lean()
@@ -147,12 +147,12 @@ def _engines() -> Iterator[Check]:
         if repl is not None:
             yield Check("lean", "native", "note", f"{repl} ({FOREIGN_VARIABLE}) cannot verify")
     try:
-        node.node_program()
+        install.node_program()
     except EngineUnavailableError as error:
         yield Check("lean", "embedded", "problem", str(error))
         return
     status = install.status()
-    detail = f"Lean {status.lean_version} on Node {node.node_version()}"
+    detail = f"Lean {status.lean_version} on Node {install.node_version()}"
     size = f"{status.bytes_used / 1e6:.0f} MB in {status.path.parent}"
     state = f", {size}" if status.installed else ": is downloaded on first use"
     yield Check("lean", "embedded", "ok" if status.installed else "note", detail + state)

@@ -52,13 +52,12 @@ def install(archive: Path | None) -> None:
 @json_option
 def status(as_json: bool) -> None:
     """Show which engines are installed and which would be used."""
-    from lean_dojo_v2.lean.engines.embedded.install import status as embedded_status
-    from lean_dojo_v2.lean.engines.embedded.node import node_version
+    from lean_dojo_v2.lean.engines.embedded import install as embedded
     from lean_dojo_v2.lean.engines.native import FOREIGN_VARIABLE, INSTALL, find_lean, find_repl
 
-    found = embedded_status()
+    found = embedded.status()
     native, repl = find_lean(), find_repl()
-    node = node_version()
+    node = embedded.node_version()
     if as_json:
         emit_json(
             {
@@ -141,11 +140,10 @@ def repl(words: tuple[str, ...], project: Path | None, engine: EngineName, versi
     script with this command as their executable. After `ready.`, each line `command
     {json}` is answered by one line of JSON. An empty line or the end of the input ends the session.
     """
-    from lean_dojo_v2.lean.engines.repl import serve
-    from lean_dojo_v2.lean.engines.selection import PROTOCOL_VERSION
+    from lean_dojo_v2.lean.engines.protocol import VERSION, serve
 
     if version:
-        click.echo(PROTOCOL_VERSION)
+        click.echo(VERSION)
         return
     serve(words, project=project, engine=engine)
 

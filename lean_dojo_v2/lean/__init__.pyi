@@ -47,12 +47,10 @@ from .messages import (
 from .pool.local import (
     EnginePool as EnginePool,
     PoolConfig as PoolConfig,
-)
-from .pool.ray import RayEnginePool as RayEnginePool
-from .pool.shared import (
     SharedEngines as SharedEngines,
     shared_engines as shared_engines,
 )
+from .pool.ray import RayEnginePool as RayEnginePool
 from .verify.goal_text import (
     GoalTextError as GoalTextError,
     open_goal as open_goal,

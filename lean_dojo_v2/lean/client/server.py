@@ -34,9 +34,9 @@ from lean_dojo_v2.lean.client.records import (
 )
 from lean_dojo_v2.lean.client.tactics import Tactic, check_means, refusal, serial_tactic
 from lean_dojo_v2.lean.client.units import CheckTrackResult, CompilationUnit, SearchTarget
-from lean_dojo_v2.lean.engines.host import with_files
 from lean_dojo_v2.lean.engines.native import FOREIGN_VARIABLE
 from lean_dojo_v2.lean.engines.process import Capabilities, EngineProcess, LaunchPlan
+from lean_dojo_v2.lean.engines.protocol import with_files
 from lean_dojo_v2.lean.engines.selection import EngineName, engine_plan
 from lean_dojo_v2.lean.errors import (
     EngineDiedError,

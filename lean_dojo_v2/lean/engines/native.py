@@ -1,4 +1,9 @@
-"""The native engine: our program, run by the user's own Lean in the user's project."""
+"""The native engine: our program, run by the user's own Lean in the user's project.
+
+It has the user's rights, unless it runs in a sandbox, bubblewrap (``bwrap``): Lean code in that
+reaches no network and can write nothing. It sees the system's files, the project and the toolchain,
+read-only, and nothing else of the user's.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +15,13 @@ import subprocess
 import sys
 import tempfile
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
 import attrs
 
 from lean_dojo_v2.atomic import atomic_write_bytes
-from lean_dojo_v2.lean.engines import bubblewrap
 from lean_dojo_v2.lean.engines.process import Capabilities, LaunchPlan, kill_group
 from lean_dojo_v2.lean.engines.program import (
     MODULE,
@@ -31,6 +35,8 @@ from lean_dojo_v2.lean.errors import EngineUnavailableError
 
 FOREIGN_VARIABLE = "LEAN_DOJO_PANTOGRAPH"
 """Names a foreign engine: Pantograph's own REPL, for :class:`.Server` only; it cannot verify."""
+SANDBOX_VARIABLE = "LEAN_DOJO_SANDBOX"
+"""If set, native engines run in the sandbox; ``--sandbox`` sets it."""
 INSTALL = "https://lean-lang.org/install"
 """Address of elan, which installs `lake` and `lean`."""
 OLDEST = (4, 20, 0)
@@ -48,6 +54,9 @@ _AS_IN_4_28 = (
 )
 # Answers go to a separate pipe, so that a text's output cannot be taken for one.
 _START = 'exec "$0" "$@" --answers=/dev/fd/3 3>&1 1>&2'
+
+_ISOLATION = ("--unshare-all", "--die-with-parent", "--ro-bind", "/", "/", "--dev", "/dev")
+_TRY_TIMEOUT = 30.0
 
 
 @attrs.frozen
@@ -250,7 +259,7 @@ def native_plan(
         capabilities=Capabilities(ours=True, sandboxed=False),
         cwd=folder,
     )
-    return bubblewrap.wrapped(plan, [compiled.parent]) if bubblewrap.wanted() else plan
+    return sandboxed(plan, compiled.parent) if os.environ.get(SANDBOX_VARIABLE) else plan
 
 
 def warn_of_old_kernel(toolchain: str) -> None:
@@ -279,3 +288,60 @@ _warned: set[tuple[int, ...]] = set()
 def _is_lake_project(folder: Path) -> bool:
     """Whether the folder has a lakefile."""
     return any((folder / name).is_file() for name in ("lakefile.toml", "lakefile.lean"))
+
+
+def sandboxed(plan: LaunchPlan, compiled: Path) -> LaunchPlan:
+    """Return the plan that starts an engine in the sandbox, where it reads ``compiled`` as well.
+
+    Raises:
+        EngineUnavailableError: There is no ``bwrap``, or the system forbids it.
+    """
+    program = shutil.which("bwrap")
+    if program is None:
+        raise EngineUnavailableError(
+            "--sandbox needs bubblewrap, and there is no `bwrap` on the PATH; install it (Debian, "
+            "Ubuntu: `apt install bubblewrap`), or use --engine embedded."
+        )
+    argv = [program, *_ISOLATION, "--proc", "/proc", *_hidden_home(plan, compiled)]
+    _try(argv)
+    inside = attrs.evolve(plan.capabilities, sandboxed=True)
+    return attrs.evolve(plan, argv=(*argv, "--", *plan.argv), capabilities=inside)
+
+
+def _hidden_home(plan: LaunchPlan, compiled: Path) -> Iterator[str]:
+    """Hide the user's home and temporary files, except what the engine reads."""
+    home = Path.home()
+    toolchains = Path(os.environ.get("ELAN_HOME") or home / ".elan")
+    lean_path = [Path(p) for p in plan.env.get("LEAN_PATH", "").split(os.pathsep) if p]
+    shown = [toolchains, compiled, *lean_path, *([Path(plan.cwd)] if plan.cwd else [])]
+    for hidden in (home, Path("/tmp")):  # noqa: S108 - hidden, not used
+        if hidden.is_dir() and hidden != hidden.parent:
+            yield from ("--tmpfs", str(hidden))
+    for path in shown:
+        if path.exists():
+            yield from ("--ro-bind", str(path.resolve()), str(path.absolute()))
+    if plan.cwd:
+        yield from ("--chdir", plan.cwd)
+
+
+def _try(argv: Sequence[str]) -> None:
+    """Check that the sandbox works, which many containers and hardened systems forbid."""
+    try:
+        done = subprocess.run(
+            [*argv, "--", "/bin/true"],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_TRY_TIMEOUT,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise _refused(str(error)) from error
+    if done.returncode != 0:
+        raise _refused(done.stderr.strip())
+
+
+def _refused(why: str) -> EngineUnavailableError:
+    return EngineUnavailableError(
+        f"--sandbox: bubblewrap does not work on this system ({why}); allow unprivileged user "
+        "namespaces, or use --engine embedded."
+    )

@@ -18,8 +18,6 @@ from lean_dojo_v2.lean.text.header import parse_header
 
 EngineName: TypeAlias = Literal["auto", "native", "embedded"]
 VARIABLE = "LEAN_DOJO_ENGINE"
-PROTOCOL_VERSION = "0.3.15"
-"""Version of Pantograph's protocol that our engines speak."""
 CORE = frozenset({"Init", "Std", "Lean"})
 """Root modules of the embedded engine."""
 

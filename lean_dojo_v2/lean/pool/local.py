@@ -1,4 +1,4 @@
-"""A pool of engines on this machine.
+"""Pools of engines on this machine: one's own, or those that a process shares.
 
 ::
 
@@ -9,6 +9,14 @@
     with EnginePool(PoolConfig(size=4)) as pool:
         future = pool.submit(check, "1 + 1 = 2", "rfl")
         results = pool.map(check, [("1 + 1 = 2", "rfl"), ("2 + 2 = 4", "decide")])
+
+A Lean engine takes most of a gigabyte, so the rewards of a run use the same ones, in a pool for
+each repository::
+
+    engines = shared_engines()
+    future = engines.submit(project, check, "1 + 1 = 2", "rfl")
+    ...
+    engines.close()  # the last user to close them stops them
 """
 
 from __future__ import annotations
@@ -16,6 +24,7 @@ from __future__ import annotations
 import os
 import threading
 import weakref
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, wait
 from pathlib import Path
@@ -25,7 +34,7 @@ import attrs
 
 from lean_dojo_v2.lean.client.judge import Judge
 from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.engines.selection import EngineName
+from lean_dojo_v2.lean.engines.selection import EngineName, chosen_engine
 from lean_dojo_v2.lean.pool.scheduling import Request, Scheduler, Slot
 
 Ts = TypeVarTuple("Ts")
@@ -140,7 +149,7 @@ class EnginePool:
         self._lock = threading.Lock()
         self._scheduler: Scheduler | None = None
         self._finalizer: weakref.finalize[[Scheduler, Judge[Server], int], EnginePool] | None = None
-        _pools.add(self)
+        _inherited.add(self)
 
     def __enter__(self) -> Self:
         return self
@@ -221,24 +230,11 @@ class EnginePool:
             return self._scheduler
 
     def _forget(self) -> None:
-        """Reset in a forked child, where engines and lock belong to the parent."""
         self._lock = threading.Lock()
         self._scheduler = self._finalizer = None
 
     def _make_slot(self, judge: Judge[Server]) -> Slot:
         return LocalSlot(self.config, judge)
-
-
-_pools: weakref.WeakSet[EnginePool] = weakref.WeakSet()
-
-
-def _forget_all() -> None:
-    for pool in _pools:
-        pool._forget()  # noqa: SLF001 - a part of the class
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_all)
 
 
 def _close(scheduler: Scheduler, judge: Judge[Server], owner: int) -> None:
@@ -251,3 +247,150 @@ def _close(scheduler: Scheduler, judge: Judge[Server], owner: int) -> None:
 def _name_of(args: tuple[Any, ...]) -> str:
     text = ", ".join(map(repr, args))
     return text if len(text) <= _NAME_WIDTH else f"{text[:_NAME_WIDTH]}…"
+
+
+@attrs.define(eq=False)
+class _Open:
+    """A pool and its number of open requests."""
+
+    pool: EnginePool
+    unanswered: int = 0
+
+
+@attrs.define(eq=False)
+class _Pools:
+    """A configuration's pools by repository, the most recently used last, and its users."""
+
+    open: OrderedDict[Path | None, _Open] = attrs.field(factory=OrderedDict)
+    users: int = 0
+
+
+class SharedEngines:
+    """One user's handle of engines shared in this process; safe to use from several threads.
+
+    It may be pickled; the copy uses the engines of its own process.
+
+    Args:
+        config: Configuration of the pools; users with equal ones share their engines.
+        kept: Number of most recently used pools that stay open; others are closed at the next
+            request, once they have answered everything.
+    """
+
+    def __init__(self, config: PoolConfig, kept: int = 2) -> None:
+        self.config = config
+        self.kept = kept
+        self._key = f"{config} {kept}"
+        self._pools: _Pools | None = None
+        _inherited.add(self)
+
+    def __reduce__(self) -> tuple[type[Self], tuple[PoolConfig, int]]:
+        return type(self), (self.config, self.kept)
+
+    @property
+    def projects(self) -> list[Path | None]:
+        """The repositories with open pools, the most recently used last."""
+        with _lock:
+            return [] if self._pools is None else list(self._pools.open)
+
+    def submit(
+        self,
+        project: Path | None,
+        fn: Callable[[Server, *Ts], R],
+        /,
+        *args: *Ts,
+        header: str | None = None,
+        name: str | None = None,
+        owner: str | None = None,
+    ) -> Future[R]:
+        """Queue a request with the pool of a repository, ``None`` for goals without one.
+
+        The other arguments are those of :meth:`EnginePool.submit`.
+
+        Raises:
+            EngineUnavailableError: If no Lean engine can serve the repository.
+        """
+        # Under one lock, so that close() comes before or after all of it.
+        with _lock:
+            pools = self._pools = self._pools or self._join()
+            entry = pools.open.get(project) or _Open(EnginePool(self.config, project_path=project))
+            future = entry.pool.submit(fn, *args, header=header, name=name, owner=owner)
+            entry.unanswered += 1
+            pools.open[project] = entry
+            pools.open.move_to_end(project)
+            idle = [one for one, found in pools.open.items() if not found.unanswered]
+            excess = [pools.open.pop(one) for one in idle[: max(0, len(pools.open) - self.kept)]]
+        future.add_done_callback(lambda _: _answered(entry))
+        # Not under the lock, since stopping processes takes time.
+        for one in excess:
+            one.pool.close()
+        return future
+
+    def close(self) -> None:
+        """Release them; the last user to do so stops them. The next request starts others."""
+        with _lock:
+            pools, self._pools = self._pools, None
+            if pools is None:
+                return
+            pools.users -= 1
+            if pools.users:
+                return
+            _shared.pop(self._key, None)  # new users must not get what is being closed
+        for entry in pools.open.values():
+            entry.pool.close()
+
+    def _forget(self) -> None:
+        self._pools = None
+
+    def _join(self) -> _Pools:
+        pools = _shared.get(self._key)
+        if pools is None:
+            pools = _shared[self._key] = _Pools()
+        pools.users += 1
+        return pools
+
+
+def _answered(entry: _Open) -> None:
+    with _lock:
+        entry.unanswered -= 1
+
+
+_lock = threading.Lock()
+_shared: weakref.WeakValueDictionary[str, _Pools] = weakref.WeakValueDictionary()
+_inherited: weakref.WeakSet[EnginePool | SharedEngines] = weakref.WeakSet()
+"""What a forked child inherits, although engines and locks belong to the parent."""
+
+
+def _begin_anew() -> None:
+    """Reset in a forked child."""
+    global _lock  # noqa: PLW0603 - a lock that another thread of the parent held stays locked
+    _lock = threading.Lock()
+    _shared.clear()
+    for one in list(_inherited):
+        one._forget()  # noqa: SLF001 - a part of the class
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_anew)
+
+
+def shared_engines(
+    *,
+    engine: EngineName = "auto",
+    imports: tuple[str, ...] = ("Init",),
+    size: int | None = None,
+    kept: int = 2,
+) -> SharedEngines:
+    """Return a handle of this process's shared engines; none starts before its first request.
+
+    Args:
+        engine: ``"auto"``, ``"native"`` or ``"embedded"``.
+        imports: Modules that every engine imports.
+        size: Engines for each repository; one for each core if not given.
+        kept: Maximum number of repositories whose engines stay open.
+
+    Raises:
+        UsageError: There is no engine of that name.
+    """
+    chosen_engine(engine)
+    size = available_cores() if size is None else size
+    return SharedEngines(PoolConfig(engine=engine, imports=imports, size=size), kept)

@@ -22,7 +22,7 @@ from lean_dojo_v2.lean.client.environments import EnvironmentCounter, Environmen
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.engines.selection import EngineName
 from lean_dojo_v2.lean.errors import EngineKilledError, EngineLostError
-from lean_dojo_v2.lean.pool.shared import shared_engines
+from lean_dojo_v2.lean.pool.local import shared_engines
 from lean_dojo_v2.lean.verify.kept import Kept
 from lean_dojo_v2.lean.verify.outcomes import TacticOutcome, Verdict
 

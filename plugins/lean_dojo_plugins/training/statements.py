@@ -32,7 +32,7 @@ from lean_dojo_v2.lean.errors import (
     EngineUnavailableError,
     LeanError,
 )
-from lean_dojo_v2.lean.pool.shared import shared_engines
+from lean_dojo_v2.lean.pool.local import shared_engines
 from lean_dojo_v2.prover.completions import with_context
 from lean_dojo_v2.runs.files import append_lines, read_lines
 from lean_dojo_v2.wording import counted

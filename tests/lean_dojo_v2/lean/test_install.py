@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from lean_dojo_v2.lean.engines.embedded import install as installer
-from lean_dojo_v2.lean.engines.embedded.node import node_program, npm_program
+from lean_dojo_v2.lean.engines.embedded.install import node_program, npm_program
 from lean_dojo_v2.lean.errors import EngineUnavailableError
 
 INSTALL = """

@@ -9,19 +9,32 @@ import pytest
 from native_lean import use_toolchain
 
 from lean_dojo_v2.cli import main
-from lean_dojo_v2.lean.engines.host import with_files
-from lean_dojo_v2.lean.engines.repl import serve
-from lean_dojo_v2.lean.engines.selection import PROTOCOL_VERSION
+from lean_dojo_v2.lean.engines.protocol import VERSION, serve, with_files
 
 
 def test_the_version_is_that_of_the_protocol(capsys):
     assert main(["lean", "repl", "--version"]) == 0
-    assert capsys.readouterr().out == f"{PROTOCOL_VERSION}\n"
+    assert capsys.readouterr().out == f"{VERSION}\n"
+
+
+@pytest.fixture
+def ask(monkeypatch, capsysbinary):
+    """Serves some lines, and returns the answers behind ``ready.``."""
+    monkeypatch.setattr("signal.signal", lambda *_: None)
+
+    def served(words, *lines, **settings):
+        text = io.BytesIO("".join(f"{line}\n" for line in lines).encode())
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(text))
+        serve(words, **settings)
+        ready, *answers = capsysbinary.readouterr().out.decode().splitlines()
+        assert ready == "ready."
+        return [json.loads(answer) for answer in answers]
+
+    return served
 
 
 @pytest.mark.slow
-def test_requests_in_answers_out_with_the_files_that_they_name(tmp_path, monkeypatch):
-    monkeypatch.setattr("signal.signal", lambda *_: None)
+def test_requests_in_answers_out_with_the_files_that_they_name(ask, tmp_path):
     (tmp_path / "A.lean").write_text("theorem t : 1 = 1 := by\n  rfl\n")
     requests = [
         f'frontend.process {{"fileName": "{tmp_path}/A.lean", "invocations": "{tmp_path}/i.json"}}',
@@ -37,12 +50,7 @@ def test_requests_in_answers_out_with_the_files_that_they_name(tmp_path, monkeyp
         "",
         'expr.echo {"expr": "never asked"}',
     ]
-    answers = io.BytesIO()
-    text = "\n".join(requests).encode()
-    serve(["Init", "--pp.all=true"], requests=io.BytesIO(text), answers=answers)
-    ready, *lines = answers.getvalue().decode().splitlines()
-    assert ready == "ready."
-    answered = [json.loads(line) for line in lines]
+    answered = ask(["Init", "--pp.all=true"], *requests)
     assert len(answered) == requests.index("")
     assert answered[0]["units"][0]["nInvocations"] == 1
     assert "invocations" not in answered[0]["units"][0]
@@ -57,8 +65,7 @@ def test_requests_in_answers_out_with_the_files_that_they_name(tmp_path, monkeyp
 
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ["embedded", "native"])
-def test_either_engine_answers_and_has_the_projects_modules(engine, tmp_path, monkeypatch):
-    monkeypatch.setattr("signal.signal", lambda *_: None)
+def test_either_engine_answers_and_has_the_projects_modules(ask, engine, tmp_path, monkeypatch):
     use_toolchain(tmp_path / "toolchain", monkeypatch)
     project = tmp_path / "project"
     project.mkdir()
@@ -66,11 +73,9 @@ def test_either_engine_answers_and_has_the_projects_modules(engine, tmp_path, mo
     (project / "Own.lean").write_text("theorem own : 1 = 1 := rfl\n")
     module = "Own" if engine == "embedded" else "Init"  # nothing builds the native one here
     name = {"Own": "own", "Init": "Nat.add_comm"}[module]
-    request = f'env.inspect {{"name": "{name}"}}\n'.encode()
-    answers = io.BytesIO()
-    serve([module], project=project, engine=engine, requests=io.BytesIO(request), answers=answers)
-    ready, line = answers.getvalue().decode().splitlines()
-    assert (ready, json.loads(line)["isUnsafe"]) == ("ready.", False)
+    request = f'env.inspect {{"name": "{name}"}}'
+    (answer,) = ask([module], request, project=project, engine=engine)
+    assert answer["isUnsafe"] is False
 
 
 @pytest.mark.parametrize("cmd", ["goal.tactic", "stat"])

@@ -12,7 +12,7 @@ import pytest
 
 from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.engines.embedded.node import node_program
+from lean_dojo_v2.lean.engines.embedded.install import node_program
 from lean_dojo_v2.lean.engines.native import find_repl, native_plan, warn_of_old_kernel
 from lean_dojo_v2.lean.engines.selection import (
     engine_plan,

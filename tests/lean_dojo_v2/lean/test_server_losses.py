@@ -12,7 +12,7 @@ import time
 import pytest
 
 from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.engines.embedded import sandbox
+from lean_dojo_v2.lean.engines.embedded import launch
 from lean_dojo_v2.lean.errors import (
     EngineDiedError,
     EngineMemoryError,
@@ -86,7 +86,7 @@ def test_a_memory_bomb_meets_the_limit_and_the_pool_lives_on():
 
 @pytest.mark.slow
 def test_memory_is_watched_where_the_kernel_does_not(monkeypatch):
-    monkeypatch.setattr(sandbox, "DATA_OVERHEAD_MB", 10_000)
+    monkeypatch.setattr(launch, "DATA_OVERHEAD_MB", 10_000)
     with (
         Server(engine="embedded", memory_limit_mb=1300) as server,
         pytest.raises(EngineMemoryError, match="its limit is 1300 MB"),

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.lean.pool.local import EnginePool, PoolConfig
-from lean_dojo_v2.lean.pool.shared import SharedEngines, shared_engines
+from lean_dojo_v2.lean.pool.local import EnginePool, PoolConfig, SharedEngines, shared_engines
 
 ONE, TWO, THREE = Path("one"), Path("two"), Path("three")
 

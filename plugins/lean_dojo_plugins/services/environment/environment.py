@@ -24,7 +24,7 @@ from lean_dojo_v2.lean.errors import (
     RequestError,
     StaleStateError,
 )
-from lean_dojo_v2.lean.pool.shared import SharedEngines, shared_engines
+from lean_dojo_v2.lean.pool.local import SharedEngines, shared_engines
 from lean_dojo_v2.lean.verify.tactics import TACTIC_TIMEOUT, Verdict
 
 TASK = (
