@@ -23,7 +23,7 @@ import pluggy
 
 from lean_dojo_core import hookspecs, local
 from lean_dojo_core.errors import PluginDeprecationWarning, PluginError, StrictPluginsError
-from lean_dojo_core.foreign import loading
+from lean_dojo_core.foreign import load
 from lean_dojo_core.installed import GROUP, HOST_DISTRIBUTION, host_requirements, normalise, points
 from lean_dojo_core.specs import PluginSpec
 
@@ -179,22 +179,24 @@ def _unmet_requirement(info: PluginInfo, host: str) -> str | None:
 def _load(info: PluginInfo, earlier: Iterable[PluginInfo]) -> tuple[PluginInfo, list[PluginSpec]]:
     try:
         # What a plugin prints while it loads must not end up in `--json` output.
-        with (
-            loading(f"plugin {info.name}"),
-            redirect_stdout(sys.stderr),
-            _deprecations_named(info),
-        ):
-            manifest = import_target(info.value)
-            if reason := _other_api(manifest):
-                return attrs.evolve(info, status="incompatible", error=reason), []
-            specs = list(_offered(manifest, info))
-            _refuse_duplicates(info, specs, earlier)
+        with redirect_stdout(sys.stderr), _deprecations_named(info):
+            specs = load(lambda: _specs(info, earlier), f"plugin {info.name}")
+    except _OtherApiError as error:
+        return attrs.evolve(info, status="incompatible", error=str(error)), []
     except (Exception, SystemExit) as error:  # plugin code: anything may come out of it
         text = str(error) or "no message"
         reason = text if isinstance(error, PluginError) else f"{type(error).__name__}: {text}"
         return attrs.evolve(info, status="failed", error=reason), []
     offers = tuple(f"{spec.kind} {spec.name}" for spec in specs)
     return attrs.evolve(info, offers=offers), specs
+
+
+def _specs(info: PluginInfo, earlier: Iterable[PluginInfo]) -> list[PluginSpec]:
+    manifest = import_target(info.value)
+    _require_api(manifest)
+    specs = list(_offered(manifest, info))
+    _refuse_duplicates(info, specs, earlier)
+    return specs
 
 
 def import_target(value: str) -> Any:
@@ -217,20 +219,22 @@ def _deprecations_named(info: PluginInfo) -> Iterator[None]:
         warnings.warn_explicit(message, category, warning.filename, warning.lineno, registry=seen)
 
 
-def _other_api(manifest: object) -> str | None:
-    """Return why this host does not support a manifest's ``LEAN_DOJO_API_VERSION``."""
+class _OtherApiError(PluginError):
+    """This host does not support a manifest's ``LEAN_DOJO_API_VERSION``."""
+
+
+def _require_api(manifest: object) -> None:
     ours = hookspecs.API_VERSION
     stated = getattr(manifest, "LEAN_DOJO_API_VERSION", None) or ours[0]
     match = re.fullmatch(r"(\d+)(?:\.(\d+))?", str(stated))
     if match is None:
-        return f"LEAN_DOJO_API_VERSION = {stated!r} is not of the form '1.0'"
+        raise _OtherApiError(f"LEAN_DOJO_API_VERSION = {stated!r} is not of the form '1.0'")
     major, minor = int(match[1]), int(match[2] or 0)
-    if major == ours[0] and minor <= ours[1]:
-        return None
-    return (
-        f"written for plugin API {major}.{minor}, but this host speaks {ours[0]}.{ours[1]}; "
-        f"{'upgrade ' + HOST_DISTRIBUTION if (major, minor) > ours else 'upgrade the plugin'}"
-    )
+    if major != ours[0] or minor > ours[1]:
+        raise _OtherApiError(
+            f"written for plugin API {major}.{minor}, but this host speaks {ours[0]}.{ours[1]}; "
+            f"{'upgrade ' + HOST_DISTRIBUTION if (major, minor) > ours else 'upgrade the plugin'}"
+        )
 
 
 def _offered(manifest: object, info: PluginInfo) -> Iterator[PluginSpec]:

@@ -1,34 +1,45 @@
-"""Containment of third-party code, and a record of whose code is running.
+"""Third-party code: contained, watched and limited in time; and a record of whose is running.
 
 A plugin or reward may do anything that Python can. Accidental changes to global state (the current
 folder, the standard streams, ``json``, built-in functions) are undone here, or reported as errors
-that name the culprit.
+that name the culprit. Slow code is reported, and ended if it has a time limit.
 """
 
 from __future__ import annotations
 
 import builtins
+import contextvars
 import json
+import math
 import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, TypeVar
 
 from lean_dojo_core.errors import PluginError
 
 SAY_AFTER = 10.0
-"""Seconds of loading after which a notice is printed."""
+"""Seconds after which a slow call is reported."""
+SAY_AGAIN = 60.0
+"""Seconds between further reports."""
 LOADING = 60.0
-"""Seconds after which loading a plugin fails, on systems with ``SIGALRM``."""
+"""Seconds after which loading a plugin fails."""
+
+T = TypeVar("T")
 
 board: Any = None
 """File in which the watching process reads whose code is running; set by the command line."""
 
 _KEPT = (builtins, json)
 _STREAMS = (0, 1, 2)
+
+
+class OutOfTimeError(PluginError):
+    """Third-party code exceeded its time limit."""
 
 
 @contextmanager
@@ -58,39 +69,126 @@ def contained(who: str) -> Iterator[None]:
             raise PluginError(f"{who} has {' and '.join(broken)}, which everything else needs")
 
 
-@contextmanager
-def loading(who: str) -> Iterator[None]:
-    """Contain an import, and limit its duration.
+def watched(call: Callable[[], T], who: str, timeout: float | None = None) -> T:
+    """Run third-party code, reporting on standard error if it is slow, with a time limit.
+
+    In the main thread it is interrupted as by Ctrl-C; if it ignores that, the process ends with
+    exit code 1. Elsewhere, and where Ctrl-C has no effect, it runs in a thread of its own, which is
+    abandoned.
+
+    Args:
+        call: The code.
+        who: Whose code it is, for messages.
+        timeout: Time limit in seconds; ``None``: no limit.
 
     Raises:
-        PluginError: See :func:`contained`.
-        TimeoutError: If it takes longer than :data:`LOADING`; enforced in the main thread only.
+        OutOfTimeError: If it exceeds the limit.
+    """
+    if timeout is None:
+        with report_when_slow(who):
+            return call()
+    can_be_interrupted = (
+        threading.current_thread() is threading.main_thread()
+        and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        and hasattr(signal, "pthread_kill")
+    )
+    return (_interrupted if can_be_interrupted else _left_behind)(call, who, timeout)
+
+
+@contextmanager
+def report_when_slow(who: str) -> Iterator[None]:
+    """Report on standard error, from time to time, that the block is still running."""
+    over = threading.Event()
+    threading.Thread(target=_wait, args=(over, who), daemon=True).start()
+    try:
+        yield
+    finally:
+        over.set()
+
+
+def load(call: Callable[[], T], who: str) -> T:
+    """Run code that imports a plugin: contained and, in the main thread, within :data:`LOADING`.
+
+    Elsewhere it stays in its thread, so that a manifest that uses the registries is recognised.
+
+    Raises:
+        PluginError: See :func:`contained` and :func:`watched`.
     """
     is_main = threading.current_thread() is threading.main_thread()
-    if (
-        not is_main or not hasattr(signal, "setitimer") or signal.getitimer(signal.ITIMER_REAL)[0]
-    ):  # somebody else's alarm
-        with contained(who):
-            yield
-        return
-    rings = 0
+    with contained(who):
+        return watched(call, f"loading {who}", LOADING if is_main else None)
 
-    def ring(*_: object) -> None:
-        nonlocal rings
-        rings += 1
-        if rings * SAY_AFTER >= LOADING:
-            raise TimeoutError(f"has not been loaded in {LOADING:g} s")
-        if rings == 1 and sys.stderr is not None:
-            print(f"{who} is still loading after {SAY_AFTER:g} s", file=sys.stderr, flush=True)
 
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, SAY_AFTER, SAY_AFTER)
+def _interrupted(call: Callable[[], T], who: str, timeout: float) -> T:
+    over, late, mutex = threading.Event(), threading.Event(), threading.Lock()
+    caller = threading.get_ident()
+
+    def watch() -> None:
+        if _wait(over, who, timeout):
+            return
+        with mutex:
+            if over.is_set():
+                return
+            late.set()
+            signal.pthread_kill(caller, signal.SIGINT)
+        if not over.wait(SAY_AFTER):
+            _say(f"{who} has run for more than {timeout:g} s and cannot be interrupted")
+            os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
     try:
-        with contained(who):
-            yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        try:
+            result = call()
+        finally:
+            with mutex:
+                over.set()
+            if late.is_set():
+                time.sleep(0.1)  # the signal arrives here, not later
+    except KeyboardInterrupt:
+        over.set()
+        if not late.is_set():
+            raise
+    if late.is_set():
+        raise OutOfTimeError(f"has run for more than {timeout:g} s")
+    return result
+
+
+def _left_behind(call: Callable[[], T], who: str, timeout: float) -> T:
+    from concurrent.futures import Future  # slow to import
+
+    over = threading.Event()
+    outcome: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            outcome.set_result(call())
+        except BaseException as error:
+            outcome.set_exception(error)
+        finally:
+            over.set()
+
+    context = contextvars.copy_context()
+    threading.Thread(target=context.run, args=(run,), daemon=True).start()
+    if not _wait(over, who, timeout):
+        raise OutOfTimeError(f"has run for more than {timeout:g} s")
+    return outcome.result()
+
+
+def _wait(over: threading.Event, who: str, timeout: float = math.inf) -> bool:
+    """Wait for a call, reporting from time to time; return whether it ended."""
+    spent, pause = 0.0, SAY_AFTER
+    while not over.wait(min(pause, timeout - spent)):
+        spent += min(pause, timeout - spent)
+        pause = SAY_AGAIN
+        if spent >= timeout:
+            return False
+        _say(f"{who} has run for {spent:.0f} s")
+    return True
+
+
+def _say(text: str) -> None:
+    if sys.stderr is not None:
+        print(text, file=sys.stderr, flush=True)
 
 
 def _folder() -> str | None:

@@ -129,18 +129,6 @@ class Theorem:
         """Key that identifies a theorem: (url, file_path, full_name, start, end)."""
         return (self.url, self.file_path, self.full_name, self.start, self.end)
 
-    def _repr_html_(self) -> str:
-        from lean_dojo_core.notebook import table
-
-        place = f"{self.file_path}:{self.start[0]}"
-        rows = [
-            [number, remove_marks(step.state_before), remove_marks(step.tactic)]
-            for number, step in enumerate(self.traced_tactics, 1)
-        ]
-        title = f"{self.full_name} ({place})"
-        statement = self.theorem_statement or ""
-        return table(title, rows, ["", "state", "tactic"] if rows else [], note=statement)
-
     @property
     def is_problem(self) -> bool:
         """Whether it is a theorem, whose proof Lean can verify.
@@ -234,12 +222,6 @@ class Evaluation:
     def __getitem__(self, metric: str) -> float:
         """Return one of the metrics."""
         return self.metrics[metric]
-
-    def _repr_html_(self) -> str:
-        from lean_dojo_core.notebook import table
-
-        title = f"{self.model}: {self.examples} examples of {self.split}".removeprefix(": ")
-        return table(title, [[name, f"{value:.4g}"] for name, value in self.metrics.items()])
 
     def __str__(self) -> str:
         """Write the numbers on one line."""

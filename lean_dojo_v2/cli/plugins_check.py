@@ -85,7 +85,7 @@ def check(
 
 def limited(timeout: float) -> Guard:
     """Make a guard that gives up on an object after a slow check."""
-    from lean_dojo_v2.plugin_host.watchdog import OutOfTimeError, watched
+    from lean_dojo_core.foreign import OutOfTimeError, watched
 
     def guard(name: str, run: Callable[[], str | None]) -> str | None:
         try:

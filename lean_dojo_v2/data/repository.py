@@ -16,7 +16,6 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import attrs
 
-from lean_dojo_core.notebook import table
 from lean_dojo_core.records import PremiseFile, Theorem
 from lean_dojo_v2.data.codec import (
     Json,
@@ -108,20 +107,6 @@ class Repository:
         readable = re.sub(r"[^A-Za-z0-9._-]+", "_", f"{self.name}-{self.commit[:12]}").strip("._-")
         digest = sha256("\n".join(self.key).encode("utf-8", "surrogatepass")).hexdigest()
         return f"{readable[:100] or 'repository'}-{digest[:8]}"
-
-    def _repr_html_(self) -> str:
-        return table(
-            f"{self.name or self.url} at {self.commit[:12]}",
-            [
-                ["theorems", self.total_theorems],
-                ["proven", self.num_proven_theorems],
-                ["sorry", self.num_sorry_theorems],
-                ["of these proved since", self.num_sorry_theorems_proved],
-                ["premises", self.num_premises],
-                ["files", self.num_files_traced],
-                ["Lean", self.lean_version or "unknown"],
-            ],
-        )
 
     @property
     def date_processed(self) -> datetime:

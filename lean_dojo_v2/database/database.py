@@ -10,7 +10,6 @@ import attrs
 import click
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_core.notebook import table
 from lean_dojo_core.records import Theorem, TracedTactic
 from lean_dojo_v2.atomic import atomic_writer
 from lean_dojo_v2.data.difficulty import easiest_first, rated
@@ -73,23 +72,6 @@ class DynamicDatabase:
     def __repr__(self) -> str:
         held = counted(len(self.storage.repository_keys()), "repository", "repositories")
         return f"<database {str(self.json_path or 'in memory')!r}: {held}>"
-
-    def _repr_html_(self) -> str:
-        columns = ["repository", "commit", "Lean", "theorems", "proven", "sorry", "premises"]
-        rows = [
-            [
-                repo.name,
-                repo.commit[:12],
-                repo.lean_version or "unknown",
-                repo.total_theorems,
-                repo.num_proven_theorems,
-                repo.num_sorry_theorems,
-                repo.num_premises,
-            ]
-            for repo in self.repositories
-        ]
-        title = str(self.json_path or "database in memory")
-        return table(title, rows, columns if rows else [], "" if rows else "no repository")
 
     def _ipython_key_completions_(self) -> list[str]:
         return [

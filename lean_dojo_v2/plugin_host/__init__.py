@@ -1,1 +1,1 @@
-"""The host's side of plugins: installation, look-up by name, time limits."""
+"""The host's side of plugins: look-up by name, optional methods."""

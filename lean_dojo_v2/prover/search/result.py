@@ -7,7 +7,6 @@ from typing import Any
 
 import attrs
 
-from lean_dojo_core.notebook import table
 from lean_dojo_v2.prover.search.tree import SearchTree
 from lean_dojo_v2.wording import counted
 
@@ -74,9 +73,6 @@ class SearchResult:
             return f"{self.name}: proved ({cost})"
         why = ": ".join(part for part in (self.reason, self.detail) if part)
         return f"{self.name}: no proof ({why}; {cost})"
-
-    def _repr_html_(self) -> str:
-        return table(str(self), [[tactic] for tactic in self.tactics or ()])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as plain data, without the tree."""

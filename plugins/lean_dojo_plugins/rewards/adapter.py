@@ -16,9 +16,8 @@ from typing import Any
 import attrs
 
 from lean_dojo_core.errors import PluginError, UsageError
-from lean_dojo_core.foreign import contained
+from lean_dojo_core.foreign import OutOfTimeError, contained, report_when_slow, watched
 from lean_dojo_v2.errors import RewardError
-from lean_dojo_v2.plugin_host.watchdog import OutOfTimeError, report_when_slow, watched
 
 GIVEN = frozenset(
     ("completions", "prompts", "completion_ids", "trainer_state", "log_extra", "log_metric")

@@ -21,7 +21,7 @@ from lean_dojo_core.errors import (
     UnknownNameError,
     UsageError,
 )
-from lean_dojo_core.foreign import loading
+from lean_dojo_core.foreign import load
 from lean_dojo_core.settings import settings_of
 from lean_dojo_plugins.rewards.adapter import TIMEOUT, AdaptedReward, adapt, makes_a_reward
 from lean_dojo_v2.config import Settings, construct
@@ -190,8 +190,7 @@ def _imported(module: str, name: str) -> Any:
     if (here := str(Path.cwd())) not in sys.path:
         sys.path.append(here)  # last: a file here hides no installed module
     try:
-        with loading(f"module {module!r}"):
-            return importlib.import_module(module)
+        return load(lambda: importlib.import_module(module), f"module {module!r}")
     except ImportError as error:
         raise UnknownNameError(
             f"reward {name!r}: no plugin and no module is called {module!r} ({error})"

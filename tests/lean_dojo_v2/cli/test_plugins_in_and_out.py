@@ -206,7 +206,7 @@ def test_a_broken_reward_is_one_message_that_names_it(
 def test_who_does_not_come_back_is_said(
     lean_dojo: Run, one_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lean_dojo_v2.plugin_host.watchdog.SAY_AFTER", 0.25)
+    monkeypatch.setattr("lean_dojo_core.foreign.SAY_AFTER", 0.25)
     ran = lean_dojo("reward", "score", "endless", "c.jsonl", "--timeout", 1)
     assert "reward 'endless' of my_rewards.py local has run for 0 s" in ran.err
 

@@ -51,7 +51,7 @@ def test_a_new_database_is_empty_and_its_first_change_makes_the_file(path: Path)
     assert DynamicDatabase(empty).repositories == []
 
 
-def test_what_a_notebook_shows(filled: DynamicDatabase) -> None:
+def test_its_repr_and_the_names_that_complete(filled: DynamicDatabase) -> None:
     assert repr(filled) == f"<database {str(filled.json_path)!r}: 3 repositories>"
     assert repr(DynamicDatabase.from_dict({"repositories": []})) == (
         "<database 'in memory': 0 repositories>"
@@ -454,15 +454,3 @@ def test_a_lock_that_another_process_holds_is_told(tmp_path: Path) -> None:
 
         with pytest.raises(DatabaseError, match=r"db\.json: locked by another process for 0\.05 s"):
             other.submit(wait).result()
-
-
-def test_it_is_a_table_in_a_notebook(path: Path) -> None:
-    database = DynamicDatabase(path)
-    assert "no repository" in database._repr_html_()
-    database.add_repository(Repository("https://example.org/o/<n>", "c" * 40))
-    html = database._repr_html_()
-    assert html.count("<tr>") == 2
-    assert "&lt;n&gt;" in html
-    [repository] = database.repositories
-    assert "cccccccccccc" in repository._repr_html_()
-    assert "<td" in repository._repr_html_()

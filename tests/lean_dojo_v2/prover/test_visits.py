@@ -78,5 +78,4 @@ def test_a_long_search_says_which_theorem_it_is_at(engine, zoo):
         f"searching {problem.name}, {n} states expanded".replace("1 states", "1 state")
         for n in range(3)
     ]
-    assert f"{problem.name}: proved" in result._repr_html_()
-    assert "exact ⟨hp, hq⟩</td>" in result._repr_html_()
+    assert str(result).startswith(f"{problem.name}: proved")
