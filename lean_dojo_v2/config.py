@@ -1,6 +1,7 @@
 """Settings from YAML files and ``--set key=value``, read with their places and converted to types.
 
-A value keeps its place, so that an error can say ``sft.yaml, line 3``.
+A value keeps its place, so that an error can say ``sft.yaml, line 3``. Users' YAML is parsed within
+limits: with aliases a hundred bytes can mean a billion values, or refer to themselves.
 """
 
 from __future__ import annotations
@@ -13,12 +14,20 @@ from typing import Any
 
 import attrs
 from ruamel.yaml import YAML
-from ruamel.yaml.nodes import MappingNode, Node, SequenceNode
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from lean_dojo_core.errors import ConfigError, LeanDojoError, PluginLoadError, UsageError
 from lean_dojo_v2.structuring import KeyPath, structure
-from lean_dojo_v2.yaml_text import YamlTextError, key_of, parse_yaml
 
+MAX_YAML = 1_000_000
+"""Maximum length of a YAML text, in characters."""
+MAX_NODES = 100_000
+"""Maximum number of values in a YAML document, counting aliases each time."""
+MAX_DEPTH = 100
+"""Maximum nesting depth of a YAML document."""
+
+_TOO_DEEP = "it is nested too deeply"
 _KEY = r"""(?:"[^"]+"|'[^']+'|[^.="']+)"""
 _EXAMPLES = {"--set": "lr=1e-5", "--prover-set": "max_length=512"}
 _ASSIGNMENT = re.compile(rf"\s*(?P<path>{_KEY}(?:\.{_KEY})*)\s*=(?P<value>.*)", re.DOTALL)
@@ -83,19 +92,18 @@ def read_settings(path: Path) -> Settings:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise ConfigError(f"{path}: cannot be read: {reason}") from error
     try:
-        values, node = parse_yaml(text)
+        values, lines = parse_yaml(text)
     except YamlTextError as error:
         where = f", {error.place}" if error.place else ""
         raise ConfigError(f"{path}{where}: not valid YAML: {error}") from error
-    if node is None:
-        return Settings()
-    if not isinstance(node, MappingNode):
+    if not isinstance(values, dict | None):
         raise ConfigError(f"{path}: should be a mapping of keys to values, such as 'lr: 1e-5'")
-    for key, (written, _) in zip(values, node.value, strict=False):
+    found = Settings(values or {}, {key: f"{path}, line {line}" for key, line in lines.items()})
+    for key in found.values:
         if not isinstance(key, str):
-            line = written.start_mark.line + 1
-            raise ConfigError(f"{path}, line {line}: {key!r:.80} is not the name of a setting")
-    return Settings(values, dict(_places(node, (), str(path))))
+            place = found.place((str(key),)) or path
+            raise ConfigError(f"{place}: {key!r:.80} is not the name of a setting")
+    return found
 
 
 def parse_assignment(text: str, option: str = "--set") -> Settings:
@@ -207,12 +215,72 @@ def _merge(into: dict[str, Any], other: Mapping[str, Any]) -> None:
             into[key] = value
 
 
-def _places(node: Node, path: KeyPath, source: str) -> Iterator[tuple[KeyPath, str]]:
-    parts: list[tuple[str | int, Node, Node]] = []
+# --- the text ----------------------------------------------------------------------------------
+
+
+class YamlTextError(ValueError):
+    """A text is not valid or too large YAML; its place, such as ``"line 2"``, may be empty."""
+
+    def __init__(self, message: object, place: str = "") -> None:
+        super().__init__(" ".join(str(message).split()))
+        self.place = place
+
+
+def parse_yaml(text: str) -> tuple[Any, dict[KeyPath, int]]:
+    """Parse the one document of a YAML 1.2 text.
+
+    Returns:
+        Its value, ``None`` for an empty text, and the line of each key path.
+
+    Raises:
+        YamlTextError: If it is not YAML, has a key twice, asks for Python objects, refers to
+            itself, or is too large or too deep.
+    """
+    if len(text) > MAX_YAML:
+        raise YamlTextError(f"it has {len(text):,} characters; at most {MAX_YAML:,} are read")
+    yaml = YAML(typ="safe", pure=True)
+    try:
+        node = yaml.compose(text)
+        if node is None:
+            return None, {}
+        lines = _measured(node)
+        return yaml.constructor.construct_document(node), lines
+    except YamlTextError:
+        raise
+    except RecursionError:
+        raise YamlTextError(_TOO_DEEP) from None
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        place = f"line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        raise YamlTextError(error.problem, place) from error
+    except (YAMLError, ValueError, TypeError, AttributeError, OverflowError) as error:
+        raise YamlTextError(error) from error  # such as a wrong date
+
+
+def _measured(document: Node) -> dict[KeyPath, int]:
+    """Return the line of each key path, unless the document is too large or too deep."""
+    lines: dict[KeyPath, int] = {}
+    for count, (path, line) in enumerate(_lines(document, ()), 1):
+        lines[path] = line
+        if count > MAX_NODES:
+            message = f"with its aliases it has more than {MAX_NODES:,} values"
+            raise YamlTextError(message, f"line {line}")
+    return lines
+
+
+def _lines(node: Node, path: KeyPath) -> Iterator[tuple[KeyPath, int]]:
+    """Yield the key path and line of every value, following aliases."""
+    parts: list[tuple[Any, Node, Node]] = []
     if isinstance(node, SequenceNode):
         parts = [(index, item, item) for index, item in enumerate(node.value)]
     if isinstance(node, MappingNode):
-        parts = [(key_of(key), key, value) for key, value in node.value]
+        parts = [(key.value, key, value) for key, value in node.value]
     for name, begin, value in parts:
-        yield (*path, name), f"{source}, line {begin.start_mark.line + 1}"
-        yield from _places(value, (*path, name), source)
+        line = begin.start_mark.line + 1
+        if isinstance(node, MappingNode) and not isinstance(begin, ScalarNode):
+            raise YamlTextError("a list or mapping is not the name of a setting", f"line {line}")
+        if len(path) == MAX_DEPTH:
+            message = f"{_TOO_DEEP}, or an alias refers to what it is part of"
+            raise YamlTextError(message, f"line {line}")
+        yield (*path, name), line
+        yield from _lines(value, (*path, name))

@@ -12,12 +12,10 @@ Every reader raises a ``MalformedError`` that names the missing or ill-typed key
 
 from __future__ import annotations
 
-import json
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import lru_cache
-from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 import orjson
@@ -34,7 +32,6 @@ from lean_dojo_core.records import (
 from lean_dojo_v2.data.difficulty import rated
 from lean_dojo_v2.data.errors import MalformedError
 from lean_dojo_v2.errors import DatabaseError
-from lean_dojo_v2.json_text import parse_json
 
 Json: TypeAlias = dict[str, Any]
 PositionForm: TypeAlias = Callable[[Position], Any]
@@ -42,11 +39,8 @@ PositionForm: TypeAlias = Callable[[Position], Any]
 
 _INFINITE = orjson.Fragment(b"1e999")
 """Infinity as valid JSON: every reader that takes doubles gives ``inf`` for it."""
-_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
-"""A lone surrogate, which JSON may contain."""
-_AS_IT_IS = ". The file is left as it is"
 
-_T = TypeVar("_T")
+T = TypeVar("T")
 _POSITION = re.compile(
     r"\s*(?:Pos)?\(?\s*(?:line_nb=)?(\d+)\s*,\s*(?:column_nb=)?(\d+)\s*\)?\s*", re.ASCII
 )
@@ -62,106 +56,133 @@ def position_from_json(value: object) -> Position:
         line, column = value
         if type(line) is int and type(column) is int and line >= 0 <= column:
             return (line, column)
-    elif isinstance(value, str):
-        return _position_from_text(value)
+    elif isinstance(value, str) and (found := _position_from_text(value)):
+        return found
     raise MalformedError(f'not a position such as "(1, 2)" or [1, 2]: {value!r:.80}')
 
 
 @lru_cache(maxsize=1 << 16)
-def _position_from_text(text: str) -> Position:
+def _position_from_text(text: str) -> Position | None:
     match = _POSITION.fullmatch(text)
-    if match is None:
-        raise MalformedError(f'not a position such as "(1, 2)" or [1, 2]: {text!r:.80}')
-    return (int(match[1]), int(match[2]))
+    return (int(match[1]), int(match[2])) if match else None
 
 
 # --- reading -----------------------------------------------------------------------------------
 
 
-def read_json(path: Path) -> Any:
-    """Parse a JSON file.
+def field(data: Mapping[str, Any], key: str, read: Callable[[Any], T], default: Any = ...) -> T:
+    """Read the value of a key, which may be missing or null if there is a default.
 
     Raises:
-        DatabaseError: Naming the file and the line, if it cannot be read.
+        MalformedError: Naming the key path of what is wrong.
     """
+    value = data.get(key)
+    if value is None and default is not ...:
+        return default  # type: ignore[no-any-return]
+    if value is None and key not in data:
+        raise MalformedError(f"the key {key!r} is missing")
     try:
-        data = path.read_bytes()
-        if data.startswith(b"SQLite format 3\0"):
-            raise DatabaseError("an SQLite database; give it the suffix .sqlite", path=path)
-        found = parse_json(data)
-        if _SURROGATE.search(data):
-            orjson.dumps(found)  # what cannot be stored again is refused
-    except OSError as error:
-        raise DatabaseError(f"cannot be read: {error.strerror}", path=path) from error
-    except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno} (character {error.pos})"
-        message = f"not JSON, or cut off: {error.msg}{_AS_IT_IS}; restore it from a copy"
-        raise DatabaseError(message, path=path, place=place) from error
-    except UnicodeDecodeError as error:
-        message = f"not UTF-8{_AS_IT_IS}"
-        raise DatabaseError(message, path=path, place=f"byte {error.start}") from error
-    except (ValueError, orjson.JSONEncodeError) as error:
-        raise DatabaseError(f"cannot be read: {error}{_AS_IT_IS}", path=path) from error
-    return found
+        return read(value)
+    except MalformedError as error:
+        raise error.inside(key) from error
+
+
+def text_from_json(value: object) -> str:
+    """Read a string."""
+    if type(value) is not str:
+        raise MalformedError(f"not a string: {value!r:.80}")
+    return value
+
+
+def require_object(data: object) -> Mapping[str, Any]:
+    """Refuse what is not a JSON object."""
+    if not isinstance(data, Mapping):
+        raise MalformedError(f"not an object: {data!r:.80}")
+    return data
+
+
+def items_from_json(read: Callable[[Any], T]) -> Callable[[Any], tuple[T, ...]]:
+    """Make a reader of lists from one of items."""
+
+    def read_all(items: Any) -> tuple[T, ...]:
+        if type(items) is not list and type(items) is not tuple:
+            raise MalformedError(f"not a list: {items!r:.80}")
+        found: list[T] = []
+        try:
+            found.extend(map(read, items))
+        except MalformedError as error:
+            raise error.inside(f"[{len(found)}]") from error
+        except (AttributeError, TypeError) as error:
+            bad = items[len(found)]
+            raise MalformedError(f"not an object: {bad!r:.80}", f"[{len(found)}]") from error
+        return tuple(found)
+
+    return read_all
 
 
 def theorem_from_dict(data: Mapping[str, Any], *, url: str = "", commit: str = "") -> Theorem:
     """Read one theorem of a database or of an exported split.
 
+    Its difficulty is not read, since it follows from the tactics.
+
     Args:
         data: The JSON object.
         url: Used if the object has none.
         commit: Likewise.
-
-    Its difficulty is not read, since it follows from the tactics.
     """
     require_object(data)
-    statement = data.get("theorem_statement")
-    if statement is not None and type(statement) is not str:
-        raise MalformedError(f"not a string or null: {statement!r:.80}", "theorem_statement")
     return Theorem(
-        full_name=read_text(data, "full_name"),
-        file_path=read_text(data, "file_path"),
-        start=_position(data, "start"),
-        end=_position(data, "end"),
-        url=read_text(data, "url", url),
-        commit=read_text(data, "commit", commit),
-        theorem_statement=statement,
-        traced_tactics=tuple(read_items(data, "traced_tactics", tactic_from_dict)),
+        full_name=field(data, "full_name", text_from_json),
+        file_path=field(data, "file_path", text_from_json),
+        start=field(data, "start", position_from_json),
+        end=field(data, "end", position_from_json),
+        url=field(data, "url", text_from_json, url),
+        commit=field(data, "commit", text_from_json, commit),
+        theorem_statement=field(data, "theorem_statement", text_from_json, None),
+        traced_tactics=field(data, "traced_tactics", _TACTICS, ()),
     )
 
 
 def tactic_from_dict(data: Mapping[str, Any]) -> TracedTactic:
     """Read one traced tactic."""
-    tactic = read_text(data, "tactic")
-    annotated = tactic
-    premises: tuple[Annotation, ...] = ()
-    match data.get("annotated_tactic"):
-        case [str(annotated), [*items]] if items:
-            premises = tuple(_read_all(items, annotation_from_dict, "annotated_tactic[1]"))
-        case [str(annotated), *_] | str(annotated):
-            pass
-        case None | []:
-            pass
-        case other:
-            raise MalformedError(f"not [text, [premise, …]]: {other!r:.80}", "annotated_tactic")
+    tactic = field(data, "tactic", text_from_json)
+    annotated, premises = field(data, "annotated_tactic", _annotated, ("", ()))
     return TracedTactic(
         tactic,
-        read_text(data, "state_before"),
-        read_text(data, "state_after"),
-        annotated=annotated,
+        field(data, "state_before", text_from_json),
+        field(data, "state_after", text_from_json),
+        annotated=annotated or tactic,
         premises=premises,
-        start=_position(data, "start") if data.get("start") is not None else None,
-        end=_position(data, "end") if data.get("end") is not None else None,
-        digest=read_text(data, "digest") if data.get("digest") is not None else None,
+        start=field(data, "start", position_from_json, None),
+        end=field(data, "end", position_from_json, None),
+        digest=field(data, "digest", text_from_json, None),
     )
+
+
+def _annotated(value: Any) -> tuple[str, tuple[Annotation, ...]]:
+    """Read ``[text, [premise, …]]``, of which both parts may be missing."""
+    match value:
+        case []:
+            return "", ()
+        case str(text) | [str(text)] | [str(text), None]:
+            return text, ()
+        case [str(text), items]:
+            try:
+                return text, _ANNOTATIONS(items)
+            except MalformedError as error:
+                raise error.inside("[1]") from error
+    raise MalformedError(f"not [text, [premise, …]]: {value!r:.80}")
 
 
 def annotation_from_dict(data: Mapping[str, Any]) -> Annotation:
     """Read one premise of a tactic."""
-    start = _position(data, "def_pos")
-    end = _position(data, "def_end_pos") if data.get("def_end_pos") is not None else start
-    return _annotation(read_text(data, "full_name"), read_text(data, "def_path"), start, end)
+    start = field(data, "def_pos", position_from_json)
+    return _annotation(
+        field(data, "full_name", text_from_json),
+        field(data, "def_path", text_from_json),
+        start,
+        field(data, "def_end_pos", position_from_json, start),
+    )
 
 
 _annotation = lru_cache(maxsize=1 << 16)(Annotation)
@@ -172,77 +193,27 @@ def premise_file_from_dict(data: Mapping[str, Any]) -> PremiseFile:
     """Read one file of a corpus or of a database."""
     require_object(data)
     return PremiseFile(
-        path=read_text(data, "path"),
-        imports=tuple(read_items(data, "imports", text_from_json)),
-        premises=tuple(read_items(data, "premises", premise_from_dict)),
+        path=field(data, "path", text_from_json),
+        imports=field(data, "imports", _TEXTS, ()),
+        premises=field(data, "premises", _PREMISES, ()),
     )
 
 
 def premise_from_dict(data: Mapping[str, Any]) -> Premise:
     """Read one premise of a corpus file."""
     return Premise(
-        full_name=read_text(data, "full_name"),
-        code=read_text(data, "code", ""),
-        start=_position(data, "start"),
-        end=_position(data, "end"),
-        kind=read_text(data, "kind", ""),
+        full_name=field(data, "full_name", text_from_json),
+        code=field(data, "code", text_from_json, ""),
+        start=field(data, "start", position_from_json),
+        end=field(data, "end", position_from_json),
+        kind=field(data, "kind", text_from_json, ""),
     )
 
 
-def require_object(data: object, place: str = "") -> None:
-    """Refuse what is not a JSON object."""
-    if not isinstance(data, Mapping):
-        raise MalformedError(f"not an object: {data!r:.80}", place)
-
-
-def text_from_json(value: object) -> str:
-    """Read a string."""
-    if type(value) is not str:
-        raise MalformedError(f"not a string: {value!r:.80}")
-    return value
-
-
-def read_items(data: Mapping[str, Any], key: str, read: Callable[[Any], _T]) -> list[_T]:
-    """Read a list that may be missing or null."""
-    items = data.get(key)
-    if items is None:
-        return []
-    if type(items) is not list and type(items) is not tuple:
-        raise MalformedError(f"not a list: {items!r:.80}", key)
-    return _read_all(items, read, key)
-
-
-def _read_all(items: Sequence[Any], read: Callable[[Any], _T], place: str) -> list[_T]:
-    result: list[_T] = []
-    try:
-        result.extend(map(read, items))
-    except MalformedError as error:
-        raise error.inside(f"{place}[{len(result)}]") from error
-    except (AttributeError, TypeError) as error:
-        bad = items[len(result)]
-        raise MalformedError(f"not an object: {bad!r:.80}", f"{place}[{len(result)}]") from error
-    return result
-
-
-def read_text(data: Mapping[str, Any], key: str, default: str | None = None) -> str:
-    """Read a string, which may be missing or null if there is a default."""
-    value = data.get(key, default)
-    if type(value) is str:
-        return value
-    if value is None and default is not None:
-        return default
-    if key not in data:
-        raise MalformedError(f"the key {key!r} is missing")
-    raise MalformedError(f"not a string: {value!r:.80}", key)
-
-
-def _position(data: Mapping[str, Any], key: str) -> Position:
-    if key not in data:
-        raise MalformedError(f"the key {key!r} is missing")
-    try:
-        return position_from_json(data[key])
-    except MalformedError as error:
-        raise error.inside(key) from error
+_TEXTS = items_from_json(text_from_json)
+_TACTICS = items_from_json(tactic_from_dict)
+_ANNOTATIONS = items_from_json(annotation_from_dict)
+_PREMISES = items_from_json(premise_from_dict)
 
 
 # --- writing -----------------------------------------------------------------------------------

@@ -19,12 +19,13 @@ import attrs
 from lean_dojo_core.records import PremiseFile, Theorem
 from lean_dojo_v2.data.codec import (
     Json,
+    field,
     item_to_json,
+    items_from_json,
     path_of,
     read_item,
-    read_items,
-    read_text,
     require_object,
+    text_from_json,
 )
 from lean_dojo_v2.data.difficulty import difficulty, rated
 from lean_dojo_v2.data.errors import MalformedError, NotInDatabaseError
@@ -287,23 +288,19 @@ class Repository:
         """
         require_object(data)
         header: dict[str, Any] = {
-            key: read_text(data, key)
+            key: field(data, key, text_from_json)
             for key in HEADER
             if key in {"url", "commit"} or data.get(key) is not None
         }
-        metadata = data.get("metadata") or {}
-        require_object(metadata, "metadata")
+        metadata = field(data, "metadata", require_object, {})
         date_from_metadata(metadata)
         read = partial(read_item, url=header["url"], commit=header["commit"])
         lists: dict[str, Any] = {
-            name: read_items(data, name, partial(read, name)) for name in COLLECTIONS
+            name: list(field(data, name, items_from_json(partial(read, name)), ()))
+            for name in COLLECTIONS
         }
-        return cls(
-            **header,
-            **lists,
-            metadata=dict(metadata),
-            pr_url=None if data.get("pr_url") is None else read_text(data, "pr_url"),
-        )
+        pr_url = field(data, "pr_url", text_from_json, None)
+        return cls(**header, **lists, metadata=dict(metadata), pr_url=pr_url)
 
 
 # --- helpers -----------------------------------------------------------------------------------

@@ -21,8 +21,8 @@ from lean_dojo_v2.database.json_file import (
     repositories_from_dict,
     write_repositories,
 )
-from lean_dojo_v2.database.sqlite.file import SqliteFile
-from lean_dojo_v2.database.sqlite.storage import SqliteStorage
+from lean_dojo_v2.database.sqlite_file import SqliteFile
+from lean_dojo_v2.database.sqlite_storage import SqliteStorage
 from lean_dojo_v2.wording import counted
 
 SQLITE_SUFFIXES = (".sqlite", ".sqlite3", ".db")

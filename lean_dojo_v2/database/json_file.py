@@ -12,11 +12,12 @@ import attrs
 
 from lean_dojo_core.records import Theorem
 from lean_dojo_v2.atomic import atomic_writer
-from lean_dojo_v2.data.codec import dump_item, dumps, read_items, read_json
+from lean_dojo_v2.data.codec import dump_item, dumps, field, items_from_json
 from lean_dojo_v2.data.errors import MalformedError, located, missing
 from lean_dojo_v2.data.repository import Repository, RepositoryKey, keep_proofs
 from lean_dojo_v2.database.locking import file_lock, require_bytes
 from lean_dojo_v2.errors import DatabaseError
+from lean_dojo_v2.json_text import read_json
 
 Contents: TypeAlias = Mapping[RepositoryKey, Repository]
 """Immutable: a change makes a new mapping with new objects for changed repositories."""
@@ -173,7 +174,7 @@ def read_database(path: Path) -> Contents:
     Raises:
         DatabaseError: Naming the file and the line or key path, if it is malformed.
     """
-    found = read_json(path)
+    found = read_json(path, DatabaseError)
     with located(path):
         return repositories_from_dict(found)
 
@@ -187,6 +188,6 @@ def repositories_from_dict(data: object) -> Contents:
     if not isinstance(data, Mapping) or not isinstance(data.get("repositories"), list):
         raise MalformedError('not a LeanDojo database: it must be {"repositories": […]}')
     found: dict[RepositoryKey, Repository] = {}
-    for repository in read_items(data, "repositories", Repository.from_dict):
+    for repository in field(data, "repositories", items_from_json(Repository.from_dict)):
         found.setdefault(repository.key, repository)
     return found

@@ -30,18 +30,6 @@ COPY = "data.json"
 """A trainer's copy of the metadata, in its output folder."""
 
 
-def read_json(file: Path) -> Any:
-    """Read a JSON file.
-
-    Raises:
-        DataError: If it cannot be read, or is not JSON.
-    """
-    try:
-        return parse_json(file.read_bytes())
-    except (OSError, ValueError) as error:
-        raise DataError(f"cannot be read: {error}", path=file) from error
-
-
 def read_lines(file: Path) -> Iterator[dict[str, Any]]:
     """Read a JSONL file, if it exists; an incomplete line is skipped."""
     if not file.exists():

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from lean_dojo_v2.cli import main
-from lean_dojo_v2.config import parse_assignment
+from lean_dojo_v2.config import MAX_YAML, YamlTextError, parse_assignment, parse_yaml
 from lean_dojo_v2.json_text import parse_json
 from lean_dojo_v2.lean_agent.config import TrainingConfig
-from lean_dojo_v2.yaml_text import MAX_YAML, YamlTextError, parse_yaml
 
 BOMB = "a0: &a0 [x,x,x,x,x,x,x,x,x]\n" + "".join(
     f"a{n}: &a{n} [{','.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 10)
@@ -20,7 +19,7 @@ TROUBLE = {
     "a merged bomb": (BOMB.replace("[", "{").replace("]", "}").replace("x,x,x,x,x,x,x,x,x", "k: v")
                       .replace("*a", "? *a") + "model_name: x\n", ""),
     "itself": ("model_name: &x [*x]\n", "refers to what it is part of"),
-    "itself as a key": ("? &x [*x]\n: 1\n", "refers to what it is part of"),
+    "itself as a key": ("? &x [*x]\n: 1\n", "not the name of a setting"),
     "itself, merged": ("model_name: &x\n  <<: *x\n", ""),
     "deep list": ("model_name: " + "[" * 5000 + "]" * 5000, "nested too deeply"),
     "rather deep list": ("model_name: " + "[" * 120 + "]" * 120, "nested too deeply"),
@@ -68,7 +67,7 @@ def test_a_value_of_set_is_refused_with_one_message(value: str) -> None:
 def test_aliases_that_are_no_bomb_are_read() -> None:
     values, _ = parse_yaml("a: &a {r: 16}\nb: *a\nc:\n  <<: *a\n  s: 2\n")
     assert values == {"a": {"r": 16}, "b": {"r": 16}, "c": {"r": 16, "s": 2}}
-    assert parse_yaml("") == (None, None)
+    assert parse_yaml("") == (None, {})
     with pytest.raises(YamlTextError) as caught:
         parse_yaml("a: 1\nb: [")
     assert caught.value.place.startswith("line 2")

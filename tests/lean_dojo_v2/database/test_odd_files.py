@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from lean_dojo_v2.cli import main
-from lean_dojo_v2.database import DynamicDatabase, Repository
-from lean_dojo_v2.database.sqlite import file as sqlite_file
+from lean_dojo_v2.database import DynamicDatabase, Repository, sqlite_file
 from lean_dojo_v2.errors import DatabaseError
 
 DEEP = "[" * 100_000

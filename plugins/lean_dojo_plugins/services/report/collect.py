@@ -13,9 +13,10 @@ from lean_dojo_core.errors import DataError, UsageError
 from lean_dojo_plugins.services.report.runs import Forgot, RunReport, matrices, runs
 from lean_dojo_v2.benchmarks.attempts import RUN_FILE, AttemptFolder
 from lean_dojo_v2.benchmarks.summary import AUTOMATION, PROVER
+from lean_dojo_v2.json_text import read_json
 from lean_dojo_v2.prover.search.result import Failure
 from lean_dojo_v2.runs.environment import FILE as ENVIRONMENT_FILE, environment
-from lean_dojo_v2.runs.files import COPY, METADATA, read_json, read_lines
+from lean_dojo_v2.runs.files import COPY, METADATA, read_lines
 
 BASELINES = ("automation", "shipped")
 """Stages that are baselines."""

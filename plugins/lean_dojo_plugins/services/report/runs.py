@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from lean_dojo_v2.json_text import read_json
 from lean_dojo_v2.runs import figures, metrics
-from lean_dojo_v2.runs.files import STATE_FILE, read_json
+from lean_dojo_v2.runs.files import STATE_FILE
 from lean_dojo_v2.runs.forgetting import FILE as FORGETTING_FILE, Forgetting
 
 if TYPE_CHECKING:

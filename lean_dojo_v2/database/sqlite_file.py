@@ -1,4 +1,4 @@
-"""An SQLite file, and this process's connections to it."""
+"""An SQLite file: connections, snapshots, transactions, errors."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 import sqlite3
 import threading
 import time
-import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -51,33 +50,13 @@ CREATE INDEX item_path ON item (repository, list, path, position);
 """
 
 
-class FileConnection(sqlite3.Connection):
-    """A connection to which there are weak references."""
-
-
-_open: weakref.WeakValueDictionary[int, FileConnection] = weakref.WeakValueDictionary()
-_across_forks: list[list[FileConnection]] = []
-"""In a forked process: the parents' connections, which SQLite forbids to use or close there.
-
-They are recorded before the fork, since the child loses the other threads' references.
-"""
-
-
-def _note_open() -> None:
-    _across_forks.append([one for known in _open.valuerefs() if (one := known()) is not None])
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_note_open, after_in_parent=_across_forks.pop)
-
-
 @attrs.define
 class SqliteFile:
-    """A database file and this process's connections to it, one per thread.
+    """A database file. Each call opens it anew; inside a block, a thread keeps its connection.
 
-    Write-ahead logging lets any number of processes read while one writes. It needs a local
-    disk: the processes share memory through a file beside the database. SQLite's errors
-    become a ``DatabaseError`` that names the file.
+    So none is open when a process forks, which SQLite forbids. Write-ahead logging lets any number
+    of processes read while one writes. It needs a local disk: the processes share memory through a
+    file beside the database. SQLite's errors become a ``DatabaseError`` that names the file.
 
     Attributes:
         path: The file; a missing one is created by the first change.
@@ -91,27 +70,23 @@ class SqliteFile:
     def __attrs_post_init__(self) -> None:
         if self.read_only or self.path.exists():
             require_bytes(self.path)
-            with translate_sqlite_errors(self.path):
-                self._patiently(self._check)
-
-    # --- reading -------------------------------------------------------------------------------
+            with self._connected() as connection:
+                self._patiently(lambda: self._check(connection))
 
     def rows(self, sql: str, values: Iterable[Any] = ()) -> list[Row]:
         """Run a query and return all rows; none if there is no file yet."""
-        if not self._is_there():
+        if not self.path.exists():
             return []
-        with translate_sqlite_errors(self.path):
-            connection = self._connection()
+        with self._connected() as connection:
             return self._patiently(lambda: connection.execute(sql, tuple(values)).fetchall())
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         """Let every query inside see the same state, despite concurrent writers."""
-        if not self._is_there():
+        if not self.path.exists():
             yield
             return
-        with translate_sqlite_errors(self.path):
-            connection = self._connection()
+        with self._connected() as connection:
             if connection.in_transaction:
                 yield
                 return
@@ -121,8 +96,6 @@ class SqliteFile:
             finally:
                 connection.execute("ROLLBACK")
 
-    # --- writing -------------------------------------------------------------------------------
-
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Write as the only writer, atomically.
@@ -130,12 +103,11 @@ class SqliteFile:
         Raises:
             DatabaseError: If another process has been writing for longer than two minutes.
         """
-        with translate_sqlite_errors(self.path):
-            if not self._is_there():
-                with file_lock(self.path):
-                    if not self.path.exists():
-                        _create(self.path)
-            connection = self._connection()
+        if not self.path.exists():
+            with translate_sqlite_errors(self.path), file_lock(self.path):
+                if not self.path.exists():
+                    _create(self.path)
+        with self._connected() as connection:
             if connection.in_transaction:
                 raise DatabaseError("cannot be changed inside a snapshot", path=self.path)
             self._patiently(lambda: connection.execute("BEGIN IMMEDIATE"))
@@ -147,27 +119,28 @@ class SqliteFile:
                     connection.execute("ROLLBACK")
                 raise
 
-    # --- connections ---------------------------------------------------------------------------
-
-    def _is_there(self) -> bool:
-        """Whether there is a database; before the first change there may be none."""
-        return hasattr(self._local, "held") or self.path.exists()
-
-    def _connection(self) -> sqlite3.Connection:
+    @contextmanager
+    def _connected(self) -> Iterator[sqlite3.Connection]:
+        """Yield the connection of the block around, or a new one."""
         held: tuple[int, sqlite3.Connection] | None = getattr(self._local, "held", None)
-        # A connection must not cross a fork; the parent's is left to the parent, see _across_forks.
-        if held is None or held[0] != os.getpid():
+        with translate_sqlite_errors(self.path):
+            if held is not None and held[0] == os.getpid():
+                yield held[1]
+                return
             opened = self._patiently(lambda: _connect(self.path, read_only=self.read_only))
-            self._local.held = held = (os.getpid(), opened)
-        return held[1]
+            with closing(opened):
+                self._local.held = (os.getpid(), opened)
+                try:
+                    yield opened
+                finally:
+                    del self._local.held
 
-    def _check(self) -> None:
+    def _check(self, connection: sqlite3.Connection) -> None:
         """Refuse what is not a complete database of ours."""
-        with closing(_connect(self.path, read_only=self.read_only)) as connection:
-            connection.execute("SELECT count(*) FROM sqlite_schema")  # refuses a file cut off
-            ((ours,),) = connection.execute("PRAGMA application_id")
-            ((version,),) = connection.execute("PRAGMA user_version")
-            ((page,),) = connection.execute("PRAGMA page_size")
+        connection.execute("SELECT count(*) FROM sqlite_schema")  # refuses a file cut off
+        ((ours,),) = connection.execute("PRAGMA application_id")
+        ((version,),) = connection.execute("PRAGMA user_version")
+        ((page,),) = connection.execute("PRAGMA page_size")
         if self.path.stat().st_size % page:  # SQLite overlooks a cut in the last page
             raise sqlite3.DatabaseError("malformed: the file is cut off")
         if ours != APPLICATION_ID:
@@ -195,12 +168,6 @@ class SqliteFile:
                     raise
                 said = True
 
-    def close(self) -> None:
-        """Close this thread's connection; the next query opens another."""
-        held: tuple[int, sqlite3.Connection] | None = self._local.__dict__.pop("held", None)
-        if held is not None and held[0] == os.getpid():
-            held[1].close()
-
 
 def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
     """Connect to an existing database; with ``read_only`` no file is written or created."""
@@ -215,9 +182,7 @@ def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
         uri=True,
         timeout=SAY_AFTER,
         isolation_level=None,
-        factory=FileConnection,
     )
-    _open[id(connection)] = connection
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA cache_size = -8192")
     return connection

@@ -1,1 +1,0 @@
-"""Repositories in an SQLite file."""
