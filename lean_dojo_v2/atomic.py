@@ -16,17 +16,8 @@ from lean_dojo_core.errors import UsageError
 def atomic_writer(path: Path | str) -> Iterator[IO[bytes]]:
     """Open a temporary file beside ``path``; on success flush it to disk and rename it there.
 
-    Missing parent folders are made. The mode of an existing file is kept; a new file gets the
-    process's ordinary mode. A symbolic link is written through, not replaced.
-
-    Args:
-        path: The file to write.
-
-    Yields:
-        A binary file object.
-
-    Raises:
-        OSError: If the file cannot be written; ``path`` is then unchanged.
+    Missing parent folders are made. The mode of an existing file is kept. A symbolic link is
+    written through, not replaced. After an error ``path`` is unchanged.
     """
     target = Path(os.path.realpath(path))
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -68,14 +59,11 @@ def flush(path: Path) -> None:
 
 
 def require_writable(folder: Path, what: str) -> None:
-    """Check that a folder can be written or created, before work begins; leaves no trace.
+    """Raise a ``UsageError`` if a folder cannot be written or created; leaves no trace.
 
     Args:
         folder: The folder, which need not exist.
         what: The setting or option that names it, for the message.
-
-    Raises:
-        UsageError: If it cannot.
     """
     import tempfile
 

@@ -162,7 +162,7 @@ def resolve(
         how: How a missing setting is given, for messages.
 
     Returns:
-        Constructor arguments; missing settings keep their defaults.
+        Constructor arguments, without those that keep their defaults.
 
     Raises:
         ConfigError: Naming every unknown, missing and ill-typed key with its place.

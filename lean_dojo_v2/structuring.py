@@ -36,13 +36,7 @@ _MAPPINGS = {dict, Mapping}
 def structure(
     values: Mapping[str, Any], target: type, *, owner: str, how: str
 ) -> tuple[dict[str, Any], list[tuple[KeyPath, str]]]:
-    """Turn values into the types of a class's settings.
-
-    Args:
-        values: The value of each setting that is given.
-        target: The class.
-        owner: Who has the settings, for messages: ``"trainer 'sft'"``.
-        how: How a missing setting is given, for messages: ``"with --set"``.
+    """Turn values into the types of a class's settings; see :func:`.config.resolve`.
 
     Returns:
         The constructor's arguments; and for each unknown, missing or ill-typed setting the keys

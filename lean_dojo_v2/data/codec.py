@@ -71,11 +71,7 @@ def _position_from_text(text: str) -> Position | None:
 
 
 def field(data: Mapping[str, Any], key: str, read: Callable[[Any], T], default: Any = ...) -> T:
-    """Read the value of a key, which may be missing or null if there is a default.
-
-    Raises:
-        MalformedError: Naming the key path of what is wrong.
-    """
+    """Read the value of a key, which may be missing or null if there is a default."""
     value = data.get(key)
     if value is None and default is not ...:
         return default  # type: ignore[no-any-return]
@@ -121,14 +117,9 @@ def items_from_json(read: Callable[[Any], T]) -> Callable[[Any], tuple[T, ...]]:
 
 
 def theorem_from_dict(data: Mapping[str, Any], *, url: str = "", commit: str = "") -> Theorem:
-    """Read one theorem of a database or of an exported split.
+    """Read one theorem of a database or split; ``url`` and ``commit`` are used if it has none.
 
     Its difficulty is not read, since it follows from the tactics.
-
-    Args:
-        data: The JSON object.
-        url: Used if the object has none.
-        commit: Likewise.
     """
     require_object(data)
     return Theorem(
@@ -220,11 +211,7 @@ _PREMISES = items_from_json(premise_from_dict)
 
 
 def dumps(value: Any, *, indented: bool = False) -> bytes:
-    """Write a value as UTF-8 JSON, on one line or indented.
-
-    Raises:
-        DatabaseError: If it has no JSON form.
-    """
+    """Write a value as UTF-8 JSON, on one line or indented."""
     try:
         return orjson.dumps(value, option=orjson.OPT_INDENT_2 if indented else None)
     except orjson.JSONEncodeError as error:
@@ -317,11 +304,7 @@ def premise_file_to_dict(file: PremiseFile, *, position: PositionForm = list) ->
 
 
 def read_item(collection: str, value: Any, *, url: str, commit: str) -> Any:
-    """Read an item of one of a repository's lists from JSON: a theorem, a premise file, a path.
-
-    Raises:
-        MalformedError: (a ValueError) naming the key path of what is wrong.
-    """
+    """Read an item of one of a repository's lists from JSON: a theorem, a premise file, a path."""
     if collection == "files_traced":
         return text_from_json(value)
     if collection == "premise_files":
@@ -337,11 +320,7 @@ def item_to_json(item: Theorem | PremiseFile | str) -> Any:
 
 
 def dump_item(item: Theorem | PremiseFile | str) -> bytes:
-    """Write an item as one line of ``dynamic_database.json``.
-
-    Raises:
-        DatabaseError: If it has no JSON form.
-    """
+    """Write an item as one line of ``dynamic_database.json``."""
     value = item_to_json(item)
     if isinstance(item, Theorem) and value["difficulty_rating"] == math.inf:
         value["difficulty_rating"] = _INFINITE

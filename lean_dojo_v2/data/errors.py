@@ -40,11 +40,7 @@ class MalformedError(ValueError):
 
 @contextmanager
 def located(path: Path | str | None, place: str = "") -> Iterator[None]:
-    """Turn decoding errors into a :class:`DatabaseError` that names file and place.
-
-    Raises:
-        DatabaseError: In place of a :class:`MalformedError`, or where a record is not JSON.
-    """
+    """Turn decoding errors into a :class:`DatabaseError` that names file and place."""
     try:
         yield
     except orjson.JSONDecodeError as error:

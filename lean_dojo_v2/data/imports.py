@@ -15,12 +15,7 @@ def dependencies_first(
 ) -> Iterator[str]:
     """Order files so that each comes after its imports, otherwise in the given order.
 
-    Args:
-        imports: For each path the paths it imports; unknown paths are ignored.
-        source: The file with the imports, for the error.
-
-    Raises:
-        DatabaseError: Naming the cycle, if there is one, before the first path is yielded.
+    Unknown imports are ignored. A cycle is a :class:`DatabaseError` before the first path.
 
     >>> list(dependencies_first({"B": ["A"], "C": [], "A": ["Init"]}))
     ['C', 'A', 'B']

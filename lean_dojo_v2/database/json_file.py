@@ -121,11 +121,7 @@ class JsonStorage:
 
     @contextmanager
     def _change(self) -> Iterator[dict[RepositoryKey, Repository]]:
-        """Yield the contents for changing, as the only writer; stored atomically.
-
-        Raises:
-            DatabaseError: If another process has been writing for longer than two minutes.
-        """
+        """Yield the contents for changing, as the only writer; stored atomically."""
         if self.read_only:
             raise DatabaseError("is opened for reading only", path=self.path)
         with self._mutex if self.path is None else file_lock(self.path):
@@ -169,22 +165,14 @@ def write_repositories(stream: IO[bytes], repositories: Iterable[Repository]) ->
 
 
 def read_database(path: Path) -> Contents:
-    """Read a database file of any version.
-
-    Raises:
-        DatabaseError: Naming the file and the line or key path, if it is malformed.
-    """
+    """Read a database file of any version."""
     found = read_json(path, DatabaseError)
     with located(path):
         return repositories_from_dict(found)
 
 
 def repositories_from_dict(data: object) -> Contents:
-    """Read ``{"repositories": […]}``; the first record of a commit counts.
-
-    Raises:
-        MalformedError: (a ValueError) naming the key path of what is wrong.
-    """
+    """Read ``{"repositories": […]}``; the first record of a commit counts."""
     if not isinstance(data, Mapping) or not isinstance(data.get("repositories"), list):
         raise MalformedError('not a LeanDojo database: it must be {"repositories": […]}')
     found: dict[RepositoryKey, Repository] = {}

@@ -18,7 +18,7 @@ SAY_AFTER = 3.0
 
 
 def say_waiting(path: Path | None, patience: float = PATIENCE) -> None:
-    """Print on standard error that another process has locked the file, and the maximum wait."""
+    """Print on standard error that another process has locked the file."""
     if sys.stderr is not None:
         print(
             f"{path}: another process is using it; waiting for at most {patience:g} s",
@@ -32,9 +32,6 @@ def file_lock(path: Path, patience: float = PATIENCE) -> Iterator[None]:
     """Hold the lock of a file: ``NAME.lock`` beside it (beside its target, if it is a link).
 
     The system releases it when the process ends.
-
-    Raises:
-        DatabaseError: If another process holds it for longer than ``patience`` seconds.
     """
     target = path.resolve()
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -58,11 +55,7 @@ def file_lock(path: Path, patience: float = PATIENCE) -> Iterator[None]:
 
 
 def require_bytes(path: Path) -> None:
-    """Refuse an empty file, which is not a database but a remnant of one.
-
-    Raises:
-        DatabaseError: If the file is empty or missing.
-    """
+    """Refuse a missing file and an empty one, which is not a database but a remnant of one."""
     if not path.exists():
         raise DatabaseError("there is no such file", path=path)
     if path.stat().st_size == 0:

@@ -98,11 +98,7 @@ class SqliteFile:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """Write as the only writer, atomically.
-
-        Raises:
-            DatabaseError: If another process has been writing for longer than two minutes.
-        """
+        """Write as the only writer, atomically."""
         if not self.path.exists():
             with translate_sqlite_errors(self.path), file_lock(self.path):
                 if not self.path.exists():

@@ -106,11 +106,7 @@ def refusals(rows: Rows) -> Figure | None:
 def refusal_shares(rows: Rows) -> dict[str, float] | None:
     """Return the mean share of the completions that each reason refused, the largest first.
 
-    Args:
-        rows: Rows with ``lean/refused/REASON`` and ``lean/unparsed/REASON``.
-
-    Returns:
-        Occurring reasons by the metric's name; ``None`` if reasons were not logged.
+    The keys are the metrics' names; ``None`` if reasons were not logged.
     """
     counted = [row for row in rows if any(key.startswith(REFUSALS) for key in row)]
     if not counted:

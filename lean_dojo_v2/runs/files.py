@@ -50,11 +50,7 @@ def read_records(file: Path, make: Callable[..., RecordT], what: str) -> Iterato
     Args:
         file: The file.
         make: Makes a record; its parameters are the keys of a line.
-        what: What a line should be, for the message.
-
-    Raises:
-        DataError: If a line is malformed.
-        OSError: If the file cannot be read.
+        what: What a line should be, for the message about one that is not.
     """
     with file.open("rb") as stream:
         for number, line in enumerate(stream, 1):

@@ -41,11 +41,7 @@ class Forgetting:
 
     @classmethod
     def load(cls, file: Path) -> Self:
-        """Read a matrix.
-
-        Raises:
-            DataError: If the file is broken.
-        """
+        """Read a matrix; a ``DataError`` if the file is broken."""
         try:
             values = orjson.loads(file.read_bytes())
             values.pop("split", None)
@@ -57,11 +53,7 @@ class Forgetting:
         return found
 
     def resumed(self, folder: Path) -> Self:
-        """Return the matrix in a folder if it is of this metric and run, else this one.
-
-        Raises:
-            DataError: If the file is broken.
-        """
+        """Return the matrix in a folder if it is of this metric and run, else this one."""
         file = folder / FILE
         found = self.load(file) if file.is_file() else self
         same = (found.metric, found.run) == (self.metric, self.run)
@@ -77,10 +69,8 @@ class Forgetting:
         """Return the mean loss against the best value that each earlier repository ever had.
 
         Defined as in Chaudhry et al. 2018, "Riemannian Walk for Incremental Learning"
-        (arXiv:1801.10112), in units of the metric; negative if earlier repositories gained.
-
-        Returns:
-            ``None`` before the second step.
+        (arXiv:1801.10112), in units of the metric; negative if earlier repositories gained, and
+        ``None`` before the second step.
         """
         if len(self.steps) < 2:
             return None

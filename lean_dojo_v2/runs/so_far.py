@@ -6,11 +6,7 @@ _message = ""
 
 
 def at_work(got_to: str) -> None:
-    """Record the progress of the work; nothing is printed.
-
-    Args:
-        got_to: For example ``12 of 240 files``; may be empty.
-    """
+    """Record the progress of the work, such as ``12 of 240 files``; nothing is printed."""
     global _message  # noqa: PLW0603
     _message = got_to
 

@@ -100,7 +100,6 @@ class ClassSuite(DescribedSuite):
         "test_has_a_docstring",
         "test_settings_are_typed",
         "test_settings_have_help",
-        "test_refuses_unknown_settings",
     )
 
     @classmethod
@@ -129,20 +128,6 @@ class ClassSuite(DescribedSuite):
         assert not silent, (
             f"the settings {', '.join(silent)} have no help; add "
             "attrs.field(metadata={'help': '…'}), or an 'Args:' section to the docstring"
-        )
-
-    def test_refuses_unknown_settings(self) -> None:
-        """A misspelt setting is an error."""
-        required = {s.name: None for s in settings_of(self.target) if s.required}
-        try:
-            self.target(**required, nothing_has_this_setting=1)
-        except (TypeError, ValueError) as error:
-            said = str(error)
-        else:
-            raise AssertionError("it swallows unknown settings; take no **kwargs")
-        assert "nothing_has_this_setting" in said or "takes no arguments" in said, (
-            f"with an unknown setting it says {said}; check names before values (an attrs class, "
-            "or a constructor without **kwargs, does)"
         )
 
 

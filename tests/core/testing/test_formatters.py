@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
@@ -110,16 +110,6 @@ class HidesGoal(GoodFormat):
         return [{"role": "user", "content": goal.replace("⊢", "|-")}]
 
 
-class Sharing(GoodFormat):
-    """Shares one list between rows."""
-
-    answer: ClassVar[list[Any]] = [{"role": "assistant", "content": "rfl"}]
-
-    def rows(self, theorem: Any) -> Iterator[dict[str, Any]]:
-        for row in super().rows(theorem):
-            yield {**row, "completion": self.answer}
-
-
 def test_a_good_formatter_passes(problems: Problems) -> None:
     assert problems(DatasetFormatterSuite, GoodFormat) == {}
 
@@ -137,7 +127,6 @@ def test_a_good_formatter_passes(problems: Problems) -> None:
         (NoPremises, "prompt_is_a_conversation", "premises"),
         (TextPrompt, "prompt_is_a_conversation", "give a list of messages"),
         (HidesGoal, "prompt_is_a_conversation", "does not contain the goal"),
-        (Sharing, "leaves_its_rows_alone", "build a new one for each row"),
     ],
 )
 def test_a_bad_formatter_is_told_what_to_change(

@@ -28,19 +28,6 @@ class Silently(GoodTrainer):
     speed: int = 1
 
 
-class Swallows:
-    """Takes everything.
-
-    Args:
-        output_dir: Where to.
-    """
-
-    def __init__(self, output_dir: Path = Path("out"), **kwargs: Any) -> None:
-        self.output_dir = output_dir
-
-    def train(self, repos: Any, database: Any, data_path: Path) -> None: ...
-
-
 class Untyped:
     """Has a setting without a type."""
 
@@ -95,7 +82,6 @@ def test_a_good_trainer_passes() -> None:
     ("made", "check", "advice"),
     [
         (Silently, "settings_have_help", "speed have no help"),
-        (Swallows, "refuses_unknown_settings", "take no **kwargs"),
         (Untyped, "settings_are_typed", "speed are missing"),
         (OtherTrain, "train_takes_the_documented_arguments", "'model'"),
         (Homeless, "has_an_output_dir", "add a setting of that name"),
