@@ -36,7 +36,7 @@ import attrs
 import orjson
 
 from lean_dojo_core.records import BenchmarkProblem
-from lean_dojo_plugins.training.data_fraction import is_in_share
+from lean_dojo_plugins.training.data import is_in_share
 from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
 from lean_dojo_v2.benchmarks.core_library.benchmark import write_problems
 from lean_dojo_v2.benchmarks.core_library.listing import library_server, modules

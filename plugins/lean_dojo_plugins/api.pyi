@@ -11,8 +11,12 @@ from .training.callbacks import resolve_callbacks as resolve_callbacks
 from .training.curriculum import CurriculumStep as CurriculumStep
 from .training.data import formatted_rows as formatted_rows, split_file as split_file
 from .training.devices import Device as Device, choose_device as choose_device
-from .training.fields import about as about
-from .training.rows import chunks as chunks, open_rows as open_rows, write_rows as write_rows
-from .training.truncation import TooLong as TooLong
+from .training.rows import (
+    TooLong as TooLong,
+    chunks as chunks,
+    open_rows as open_rows,
+    write_rows as write_rows,
+)
+from .training.settings import about as about
 
 __api_version__: str

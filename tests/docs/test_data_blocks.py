@@ -39,7 +39,7 @@ def read_as_what_it_is(text: str, file: Path) -> None:
     else:
         from trl.trainer.grpo_config import GRPOConfig
 
-        from lean_dojo_plugins.training.arguments import check_trainer_args
+        from lean_dojo_plugins.training.settings import check_trainer_args
 
         check_trainer_args(GRPOConfig, yaml.safe_load(text), {})
 

@@ -12,8 +12,7 @@ from lean_dojo_core import DatasetFormatter
 from lean_dojo_plugins.causal_lm.generate.generator import CausalTacticGenerator
 from lean_dojo_plugins.causal_lm.model.label_head import label_log_probs, restore_forward
 from lean_dojo_plugins.causal_lm.text.tokenisation import TokenisedExample, Tokeniser
-from lean_dojo_plugins.training.rows import chunks
-from lean_dojo_plugins.training.truncation import TooLong, nothing_fits
+from lean_dojo_plugins.training.rows import TooLong, chunks, nothing_fits
 from lean_dojo_v2.errors import EmptyDatasetError
 
 BATCH = 8
@@ -38,9 +37,6 @@ def evaluate_rows(
     Returns:
         ``loss``, the mean negative log-likelihood per label token in nats, and ``exact_match``, the
         share (0 to 1) of the goals at which the greedy tactic is the human one.
-
-    Raises:
-        EmptyDatasetError: If no row can be measured.
     """
     rows = list(rows)
     tokeniser = Tokeniser(tokenizer, max_length, too_long or TooLong())

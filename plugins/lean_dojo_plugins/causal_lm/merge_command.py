@@ -27,7 +27,7 @@ def merge_lora(adapter: Path, output: Path | None, as_json: bool) -> None:
     The result is a plain model with its tokenizer, in the weight type of the base model, for
     servers and tools that cannot load adapters.
     """
-    from lean_dojo_plugins.causal_lm.model.merging import merge_lora as merge
+    from lean_dojo_plugins.causal_lm.model.loading import merge_lora as merge
     from lean_dojo_plugins.training.reporting import bars_on_terminals_only
 
     folder = adapter.absolute()

@@ -27,37 +27,36 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 from lean_dojo_core import Database, DatasetFormatter, Evaluation, Repository, Theorem, registry
 from lean_dojo_core.errors import ConfigError, UsageError
 from lean_dojo_plugins.causal_lm.evaluation import evaluate_rows
-from lean_dojo_plugins.causal_lm.model.adapting import check_lora
 from lean_dojo_plugins.causal_lm.model.label_head import restore_forward
 from lean_dojo_plugins.causal_lm.model.loading import (
+    check_lora,
     describe_parameters,
     load_model,
     load_tokenizer,
     match_vocabulary,
 )
-from lean_dojo_plugins.causal_lm.text.preview import preview
 from lean_dojo_plugins.causal_lm.text.templates import render
-from lean_dojo_plugins.training.arguments import (
-    FIXED,
-    check_trainer_args,
-    check_values,
-    under_new_names,
-)
-from lean_dojo_plugins.training.curriculum import CurriculumStep, CurriculumTrainer
+from lean_dojo_plugins.causal_lm.text.tokenisation import preview
+from lean_dojo_plugins.training.curriculum import CurriculumStep, CurriculumTrainer, Loop
 from lean_dojo_plugins.training.data import checked_repositories, formatted_rows, split_file
 from lean_dojo_plugins.training.devices import Device, sharding
-from lean_dojo_plugins.training.fields import lora_of
 from lean_dojo_plugins.training.hub import check_model_name, has_tokenizer, resolve_model
 from lean_dojo_plugins.training.lock import run_lock
-from lean_dojo_plugins.training.loop import Loop
 from lean_dojo_plugins.training.reporting import NoFinalCheckpoint
+from lean_dojo_plugins.training.rows import TooLong
 from lean_dojo_plugins.training.run_folder import (
     RunFolder,
     RunState,
     check_same_run,
     trained_settings,
 )
-from lean_dojo_plugins.training.truncation import TooLong
+from lean_dojo_plugins.training.settings import (
+    FIXED,
+    check_trainer_args,
+    check_values,
+    lora_of,
+    under_new_names,
+)
 from lean_dojo_v2 import fields
 from lean_dojo_v2.errors import EmptyDatasetError
 from lean_dojo_v2.fields import about, setting
@@ -151,13 +150,7 @@ class CausalTrainer(CurriculumTrainer):
             check_model_name(self.model_name)
 
     def preflight(self) -> None:
-        """Check what training will need, before any data is prepared; loads the tokenizer only.
-
-        Raises:
-            UsageError: If the model is not there, or ``output_dir`` cannot be written.
-            ConfigError: If a setting names something not installed, or conflicts with another one.
-            TrainingError: If the tokenizer cannot be loaded, or renders no prompt of the formatter.
-        """
+        """Check what training will need, before any data is prepared; loads the tokenizer only."""
         trial = self.step_config(CurriculumStep(0, 1, (), Path(self.output_dir), self.seed, 1))
         self.check_ready(trial)
         if has_tokenizer(self.model_name):

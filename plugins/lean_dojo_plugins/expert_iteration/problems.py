@@ -1,7 +1,8 @@
-"""Problems for self-training: theorems without their proofs, none of them held out."""
+"""Problems for self-training: theorems without their proofs, none held out; each round's choice."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from itertools import chain
@@ -10,8 +11,9 @@ from pathlib import Path
 import attrs
 
 from lean_dojo_core.records import BenchmarkProblem
-from lean_dojo_plugins.training.data_fraction import is_in_share
+from lean_dojo_plugins.training.data import is_in_share
 from lean_dojo_plugins.training.statements import Statements
+from lean_dojo_v2.benchmarks.attempts import Attempt
 from lean_dojo_v2.benchmarks.database import (
     problems_of,
     sorry_theorems,
@@ -30,12 +32,9 @@ NAMED = frozenset({TRAINING, HIDDEN, SORRY})
 
 @attrs.frozen
 class ProblemSet:
-    """The problems of a run.
+    """The problems of a run, each with its own name.
 
-    Attributes:
-        problems: The problems; their names differ.
-        left_out: Names of theorems that are held out, or state the same as a held-out theorem.
-        statements: The set of statements from which they come, if any.
+    ``left_out`` names theorems that are held out, or state the same as a held-out theorem.
     """
 
     problems: tuple[BenchmarkProblem, ...]
@@ -59,20 +58,11 @@ def gather(
     *,
     human_share: float = 1.0,
 ) -> ProblemSet:
-    """Collect problems.
+    """Collect problems, without held-out ones.
 
-    Args:
-        sources: ``"training"``, ``"hidden"``, ``"sorry"``, and JSONL files in miniF2F's format.
-        repositories: The traced repositories.
-        projects: Folders of repositories by address; others are looked up where they were traced,
-            or cloned.
-        others: Further repositories, whose held-out theorems are left out, too.
-        human_share: Share of the training theorems whose human proofs are not ``"hidden"``.
-
-    Raises:
-        EmptyDatasetError: If there are none.
-        UsageError: If a file is missing.
-        DataError: If a line of a file is not a theorem.
+    ``projects`` are folders of repositories by address; others are looked up where they were
+    traced, or cloned. Held-out theorems of ``others`` are left out, too. Those of the training
+    theorems that are not in ``human_share`` are ``"hidden"``.
     """
     secret = {
         text
@@ -117,3 +107,49 @@ def _of(
         theorems = ((theorem, split_of(theorem)) for theorem, _ in sorry_theorems(repositories))
         return problems_of(theorems, projects)
     return JsonlBenchmark(Path(source)).problems()
+
+
+@attrs.frozen
+class Schedule:
+    """Which problems a round tries.
+
+    ``skip_after`` is the number of consecutive rounds in which every attempt must prove a problem
+    before it is dropped (0: never). Of more than ``problems_per_round`` those tried least often go
+    first.
+    """
+
+    skip_after: int
+    problems_per_round: int | None
+
+    def choose(
+        self, problems: Sequence[BenchmarkProblem], past: Sequence[Sequence[Attempt]]
+    ) -> list[BenchmarkProblem]:
+        """Choose the problems of the next round in order, given the attempts of earlier rounds."""
+        history = _history(past)
+        left = [one for one in problems if not self._is_easy(history.get(one.full_name, []))]
+        if self.problems_per_round is None or len(left) <= self.problems_per_round:
+            return left
+
+        def order(problem: BenchmarkProblem) -> tuple[int, int, bytes]:
+            rounds = history.get(problem.full_name, [])
+            digest = hashlib.sha256(problem.full_name.encode("utf-8", "surrogatepass")).digest()
+            return len(rounds), sum(rounds), digest
+
+        taken = {one.full_name for one in sorted(left, key=order)[: self.problems_per_round]}
+        return [one for one in left if one.full_name in taken]
+
+    def _is_easy(self, rounds: Sequence[bool]) -> bool:
+        last = rounds[-self.skip_after :]
+        return self.skip_after > 0 and len(last) == self.skip_after and all(last)
+
+
+def _history(past: Sequence[Sequence[Attempt]]) -> Mapping[str, list[bool]]:
+    """Return for every problem, per round that tried it, whether all attempts proved it."""
+    history: dict[str, list[bool]] = {}
+    for attempts in past:
+        proved: dict[str, bool] = {}
+        for attempt in attempts:
+            proved[attempt.name] = proved.get(attempt.name, True) and attempt.success
+        for name, always in proved.items():
+            history.setdefault(name, []).append(always)
+    return history

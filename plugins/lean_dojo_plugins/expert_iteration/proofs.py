@@ -17,7 +17,7 @@ from lean_dojo_core.records import (
     TracedTactic,
     remove_marks,
 )
-from lean_dojo_plugins.causal_lm.text.whole_proofs import proof_text
+from lean_dojo_plugins.causal_lm.text.formatters import proof_text
 from lean_dojo_v2.prover.completions import with_context
 from lean_dojo_v2.prover.search.result import SearchResult
 from lean_dojo_v2.prover.search.tree import Node, NodeStatus, SearchTree
@@ -43,19 +43,9 @@ def _steps(value: Iterable[Sequence[str]]) -> tuple[ProofStep, ...]:
 class FoundProof:
     """A fully verified proof.
 
-    Attributes:
-        problem: Name of the problem.
-        round: The round that found it, from 1.
-        full_name: The theorem's name in Lean.
-        url: Its repository; empty for a problem of a file.
-        commit: The repository's commit.
-        file_path: Its file.
-        start: Where it starts there.
-        end: Where it ends.
-        statement: Its statement, up to and with ``:=``, as a model reads it.
-        proof: The tactic block.
-        steps: The state before each tactic, the tactic, and the state after it; empty for a proof
-            written in one go.
+    ``round``, from 1, found it. The theorem's place (``url``, ``commit``, ``file_path``) is empty
+    for a problem of a file. ``statement``, up to and with ``:=``, is as a model reads it. ``steps``
+    are empty for a proof written in one go.
     """
 
     problem: str
@@ -125,11 +115,7 @@ class ProofFile:
         append_lines(self.path, [attrs.asdict(proof)])
 
     def read(self, rounds: int) -> dict[str, list[FoundProof]]:
-        """Return the distinct proofs of each problem that the first rounds found, oldest first.
-
-        Raises:
-            DataError: If a line is malformed.
-        """
+        """Return the distinct proofs of each problem that the first rounds found, oldest first."""
         found: dict[str, dict[str, FoundProof]] = defaultdict(dict)
         read = read_records(self.path, FoundProof, "a proof of a run") if self.path.exists() else ()
         for proof in read:

@@ -23,8 +23,8 @@ import orjson
 from tqdm import tqdm
 
 from lean_dojo_core.records import BenchmarkProblem, Theorem
-from lean_dojo_plugins.causal_lm.generate.serving import model_server
-from lean_dojo_plugins.expert_iteration.problems import ProblemSet
+from lean_dojo_plugins.causal_lm.generate.serving import model_server, served_here
+from lean_dojo_plugins.expert_iteration.problems import ProblemSet, Schedule
 from lean_dojo_plugins.expert_iteration.proofs import (
     FoundProof,
     NegativeFile,
@@ -34,11 +34,8 @@ from lean_dojo_plugins.expert_iteration.proofs import (
     negatives,
     pairs_of,
 )
-from lean_dojo_plugins.expert_iteration.schedule import Schedule
-from lean_dojo_plugins.expert_iteration.served import served_here
 from lean_dojo_plugins.training.curriculum import CurriculumStep
-from lean_dojo_plugins.training.data import split_file
-from lean_dojo_plugins.training.data_fraction import is_in_share
+from lean_dojo_plugins.training.data import is_in_share, split_file
 from lean_dojo_plugins.training.run_folder import RunState, check_same_run
 from lean_dojo_v2.agent.proofs import ProofLog, ProvedTheorem
 from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
@@ -64,12 +61,7 @@ BATCH = 12
 
 @attrs.frozen
 class Round:
-    """A round in the place of a repository of the curriculum.
-
-    Attributes:
-        url: ``"round-1"``, ``"round-2"``, …
-        commit: Digest of the problems of the run.
-    """
+    """A round in the place of a repository: ``round-1``, …, with the problems' digest as commit."""
 
     url: str
     commit: str
@@ -104,11 +96,7 @@ class Rounds:
     # --- the run --------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Record the run's settings, or check that they are those of the run to resume.
-
-        Raises:
-            UsageError: If ``output_dir`` holds a run of other settings or problems.
-        """
+        """Record the run's settings, or check that they are those of the run to resume."""
         file = self.folder / "rounds" / "run.json"
         if not self.trainer.resume:
             shutil.rmtree(self.folder / "rounds", ignore_errors=True)

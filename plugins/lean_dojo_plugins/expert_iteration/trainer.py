@@ -25,12 +25,11 @@ from lean_dojo_plugins.expert_iteration.problems import (
 )
 from lean_dojo_plugins.expert_iteration.rounds import BATCH, Rounds
 from lean_dojo_plugins.sft.trainer import SFTTrainer
-from lean_dojo_plugins.training.curriculum import CurriculumStep
+from lean_dojo_plugins.training.curriculum import CurriculumStep, Loop
 from lean_dojo_plugins.training.data import checked_repositories
 from lean_dojo_plugins.training.devices import PATIENCE
 from lean_dojo_plugins.training.hub import require_model
 from lean_dojo_plugins.training.lock import run_lock
-from lean_dojo_plugins.training.loop import Loop
 from lean_dojo_plugins.training.run_folder import RunFolder
 from lean_dojo_plugins.training.statements import (
     StatementSource,
@@ -316,7 +315,7 @@ class ExpertIterationTrainer(TrainsOnStatements, SFTTrainer):
     def _rounds(
         self, repos: Sequence[Repository] | None, database: Database | None, data_path: Path
     ) -> Rounds:
-        """Collect the problems; raise ``UsageError`` without a database or statements."""
+        """Collect the problems, from statements or a database."""
         if self.statements is not None:
             self.preflight()
             found = self.statement_set

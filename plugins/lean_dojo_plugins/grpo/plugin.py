@@ -34,7 +34,7 @@ def lean_dojo_dataset_formatters() -> Iterator[DatasetFormatterSpec]:
     )  # fmt: skip
     yield DatasetFormatterSpec(
         name="whole-proof",
-        target="lean_dojo_plugins.causal_lm.text.whole_proofs:WholeProof",
+        target="lean_dojo_plugins.causal_lm.text.formatters:WholeProof",
         summary="A statement and its whole proof, with the data to verify it.",
         columns=(
             "problem", "prompt", "completion", "url", "commit", "file_path", "full_name", "start",

@@ -32,12 +32,10 @@ from lean_dojo_plugins.grpo.turns import FEEDBACK_TOKENS, Feedback, Turns
 from lean_dojo_plugins.rewards.adapter import AdaptedReward
 from lean_dojo_plugins.rewards.resolve import resolve_rewards
 from lean_dojo_plugins.training.curriculum import CurriculumStep
-from lean_dojo_plugins.training.data import PLACE, formatted_rows
-from lean_dojo_plugins.training.data_fraction import HumanShare
+from lean_dojo_plugins.training.data import PLACE, HumanShare, formatted_rows
 from lean_dojo_plugins.training.devices import PATIENCE
-from lean_dojo_plugins.training.fields import lora_of
 from lean_dojo_plugins.training.hub import resolve_model
-from lean_dojo_plugins.training.settings import plain
+from lean_dojo_plugins.training.settings import lora_of, plain
 from lean_dojo_plugins.training.statements import (
     STATEMENT_COLUMNS,
     Statements,

@@ -28,9 +28,7 @@ from lean_dojo_core.errors import ConfigError, UsageError
 from lean_dojo_plugins.causal_lm.model.loading import is_adapter
 from lean_dojo_plugins.progress.dataset import ProgressDataset, tokenised
 from lean_dojo_plugins.progress.estimator import Array, ProgressModel, measures
-from lean_dojo_plugins.training.arguments import FIXED, check_trainer_args, under_new_names
-from lean_dojo_plugins.training.batches import GroupingTrainer
-from lean_dojo_plugins.training.curriculum import CurriculumStep, CurriculumTrainer
+from lean_dojo_plugins.training.curriculum import CurriculumStep, CurriculumTrainer, Loop
 from lean_dojo_plugins.training.data import checked_repositories, split_file
 from lean_dojo_plugins.training.devices import choose_device
 from lean_dojo_plugins.training.hub import (
@@ -40,10 +38,10 @@ from lean_dojo_plugins.training.hub import (
     resolve_model,
 )
 from lean_dojo_plugins.training.lock import run_lock
-from lean_dojo_plugins.training.loop import Loop
 from lean_dojo_plugins.training.reporting import errors_only
-from lean_dojo_plugins.training.rows import chunks
+from lean_dojo_plugins.training.rows import GroupingTrainer, chunks
 from lean_dojo_plugins.training.run_folder import RunFolder
+from lean_dojo_plugins.training.settings import FIXED, check_trainer_args, under_new_names
 from lean_dojo_v2 import fields
 from lean_dojo_v2.database.export.read import read_theorems
 from lean_dojo_v2.errors import EmptyDatasetError

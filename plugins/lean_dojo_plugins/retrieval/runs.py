@@ -31,7 +31,7 @@ from lean_dojo_plugins.training.callbacks import resolve_callbacks
 from lean_dojo_plugins.training.data import repository_name
 from lean_dojo_plugins.training.devices import choose_device
 from lean_dojo_plugins.training.model_card import write_model_card
-from lean_dojo_plugins.training.progress import NOTHING, CurriculumProgress
+from lean_dojo_plugins.training.reporting import NOTHING, CurriculumProgress
 from lean_dojo_plugins.training.run_folder import (
     FinishedStep,
     RunFolder,

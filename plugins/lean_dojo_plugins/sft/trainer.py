@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, cast
@@ -10,6 +10,7 @@ from typing import Any, ClassVar, cast
 import attrs
 import torch
 from datasets import Dataset
+from torch.optim import AdamW, Muon, Optimizer
 from transformers import TrainingArguments
 from trl.trainer import sft_trainer as trl_sft
 from trl.trainer.sft_config import SFTConfig
@@ -17,12 +18,11 @@ from trl.trainer.sft_config import SFTConfig
 from lean_dojo_core import Database, Repository
 from lean_dojo_core.errors import ConfigError
 from lean_dojo_plugins.causal_lm.model.label_head import add_label_head
-from lean_dojo_plugins.causal_lm.model.muon import MuonWithAdamW
 from lean_dojo_plugins.causal_lm.text.tokenisation import IGNORED, Tokeniser
 from lean_dojo_plugins.causal_lm.trainer import CausalTrainer
-from lean_dojo_plugins.training.batches import GroupingTrainer
 from lean_dojo_plugins.training.curriculum import CurriculumStep
-from lean_dojo_plugins.training.data_fraction import HumanShare
+from lean_dojo_plugins.training.data import HumanShare
+from lean_dojo_plugins.training.rows import GroupingTrainer
 from lean_dojo_v2 import fields
 from lean_dojo_v2.fields import setting
 
@@ -171,3 +171,44 @@ def _weighted(
     outputs.is_top1 = outputs.is_top1 & is_tactic
     outputs.label_mask = is_tactic
     return outputs
+
+
+class MuonWithAdamW(Optimizer):
+    """Muon for the matrices of a small model, AdamW for its other parameters.
+
+    Muon (Jordan et al. 2024, https://kellerjordan.github.io/posts/muon) makes each step of a matrix
+    orthogonal; a small model learns to copy from its context in fewer steps than with AdamW alone.
+    It is for hidden matrices only: gains, embeddings and the head keep AdamW. Muon's steps are
+    scaled to the size of AdamW's, so both have the peak learning rate ``lr``.
+    """
+
+    def __init__(self, model: torch.nn.Module, lr: float, weight_decay: float = 0.1) -> None:
+        outer = [module for module in model.modules() if isinstance(module, torch.nn.Embedding)]
+        if (head := getattr(model, "get_output_embeddings", lambda: None)()) is not None:
+            outer.append(head)
+        outside = {id(weight) for module in outer for weight in module.parameters()}
+        matrices: list[torch.nn.Parameter] = []
+        rest: list[torch.nn.Parameter] = []
+        for weight in model.parameters():
+            if weight.requires_grad:
+                is_hidden = weight.ndim == 2 and id(weight) not in outside
+                (matrices if is_hidden else rest).append(weight)
+        self._both: list[Optimizer] = []
+        if matrices:
+            self._both.append(
+                Muon(matrices, lr=lr, weight_decay=weight_decay, adjust_lr_fn="match_rms_adamw")
+            )
+        if rest:  # empty for an adapter
+            self._both.append(AdamW(rest, lr=lr, betas=(0.9, 0.98), weight_decay=0.0))
+        super().__init__([group for one in self._both for group in one.param_groups], {})
+
+    def step(self, closure: Callable[[], Any] | None = None) -> None:  # type: ignore[override]
+        """Move all parameters by one step."""
+        if closure is not None:
+            with torch.enable_grad():
+                closure()
+        # Groups and state are this optimiser's, whoever loaded them last: accelerate puts copies in
+        # their place, and a scheduler changes those.
+        for one, group in zip(self._both, self.param_groups, strict=True):
+            one.param_groups, one.state = [group], self.state
+            one.step()

@@ -40,11 +40,7 @@ def callbacks_setting(library: str = "transformers.TrainerCallback") -> Any:
 
 
 def announced(value: Any) -> tuple[Any, ...]:
-    """Normalise one callback or several to a tuple.
-
-    Raises:
-        ConfigError: For a mapping.
-    """
+    """Normalise one callback or several to a tuple."""
     if isinstance(value, Mapping):
         raise ConfigError("callbacks is a list of names, not a mapping")
     several = isinstance(value, Sequence) and not isinstance(value, str)

@@ -73,10 +73,7 @@ def last_checkpoint(folder: Path) -> Path | None:
 
 
 def keep_fitting_checkpoints(folder: Path, data: Mapping[str, Any], processes: int) -> None:
-    """Delete a step's checkpoints if its data, or how processes share the work, has changed.
-
-    ``data`` describes the data, and is kept in ``step.json``.
-    """
+    """Delete a step's checkpoints if its data, or how processes share the work, has changed."""
     note = folder / STEP_FILE
     text = json.dumps({**data, "processes": processes, "sharding": sharding()})
     if not note.exists() or note.read_text() != text:

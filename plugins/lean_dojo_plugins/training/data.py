@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from lean_dojo_core import DatasetFormatter, Repository, Theorem, registry
+import attrs
+import orjson
+
+from lean_dojo_core import Database, DatasetFormatter, Repository, Theorem, registry
 from lean_dojo_core.errors import DataError, UsageError
+from lean_dojo_v2.atomic import atomic_write_bytes
 from lean_dojo_v2.data.repository import name_of_url
 from lean_dojo_v2.database.export.read import read_theorems
+from lean_dojo_v2.database.export.splits import name_across_commits, unit_hash
+from lean_dojo_v2.database.export.write import write_theorems
 from lean_dojo_v2.paths import safe_name
+from lean_dojo_v2.runs.files import METADATA
 
 PLACE = ("url", "commit", "file_path", "full_name", "start", "end")
 """Columns that locate a theorem."""
@@ -52,11 +59,7 @@ def place_of(theorem: Theorem) -> dict[str, Any]:
 
 
 def checked_repositories(repos: Any, database: Any) -> list[Repository]:
-    """Validate the repositories to train on, and return them as a list.
-
-    Raises:
-        UsageError: If they are not repositories, or there are none; if there is no database.
-    """
+    """Validate what ``train()`` was given, and return the repositories as a list."""
     found: list[Any] = list(repos) if isinstance(repos, Iterable) else [None]
     if not all(hasattr(one, "url") and hasattr(one, "commit") for one in found):
         raise UsageError(
@@ -96,3 +99,33 @@ class SplitDataset:
 def repository_name(repository: Repository) -> str:
     """Return a repository's name for file names: ``owner_name``."""
     return safe_name(name_of_url(str(repository.url)))
+
+
+def is_in_share(theorem: Theorem, share: float) -> bool:
+    """Whether a theorem is in the share whose human proofs are learned.
+
+    The choice depends on the theorem's names alone, so a larger share includes a smaller one.
+    """
+    return unit_hash(f"human\n{name_across_commits(theorem)}") < share
+
+
+@attrs.frozen
+class HumanShare:
+    """A database that exports a share (0 to 1) of its training theorems; if hidden, the others."""
+
+    database: Database
+    share: float
+    hidden: bool = False
+
+    def export_merged_data(self, repositories: Sequence[Repository], output_path: Path) -> None:
+        """Export everything, then drop the other theorems from the training split."""
+        self.database.export_merged_data(repositories, output_path)
+        file = split_file(output_path)
+        write_theorems(
+            file,
+            (t for t in read_theorems(file) if is_in_share(t, self.share) is not self.hidden),
+        )
+        metadata = output_path / METADATA
+        counts = orjson.loads(metadata.read_bytes())
+        counts |= {"human_share": self.share, "hidden": self.hidden}
+        atomic_write_bytes(metadata, orjson.dumps(counts, option=orjson.OPT_INDENT_2))

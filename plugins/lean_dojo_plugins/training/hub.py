@@ -31,10 +31,7 @@ def looks_like_path(name: str) -> bool:
 def resolve_model(name: str | Path) -> str:
     """Return the local folder or file of a name, or the hub id unchanged.
 
-    ``shipped`` is the shipped model.
-
-    Raises:
-        UsageError: If it can only be a path and nothing is there, or if it is a GGUF file.
+    ``shipped`` is the shipped model. UsageError if it can only be a path and nothing is there.
     """
     if str(name).endswith(".gguf"):
         raise UsageError(
@@ -53,11 +50,7 @@ def resolve_model(name: str | Path) -> str:
 
 
 def require_model(name: str | Path) -> None:
-    """Check that a model exists, without downloading it.
-
-    Raises:
-        UsageError: If it is neither in a folder, nor in the hub's cache, nor on the hub.
-    """
+    """Check that a model exists, without downloading it."""
     source = resolve_model(name)
     if Path(source).is_dir():
         files = ("config.json", "adapter_config.json")
@@ -75,9 +68,6 @@ def check_model_name(name: str | Path) -> None:
 
     A name without an owner is usually a missing folder; :func:`require_model` checks an
     ``owner/name`` on the hub before the training.
-
-    Raises:
-        UsageError: If there is no such model.
     """
     source = resolve_model(name)
     if "/" not in source and not Path(source).exists():
@@ -102,11 +92,7 @@ def _not_on_hub(name: str) -> str:
 
 
 def fetch(load: Any, source: str, *, what: str, **options: Any) -> Any:
-    """Call a ``from_pretrained`` and turn its failures into one clear message.
-
-    Raises:
-        TrainingError: If it is missing or unreadable, with advice.
-    """
+    """Call a ``from_pretrained`` and turn its failures into one TrainingError with advice."""
     try:
         with bars_on_terminals_only():
             return load(source, **hub_options(source), **options)
@@ -123,11 +109,7 @@ def fetch(load: Any, source: str, *, what: str, **options: Any) -> Any:
 
 
 def fetch_tokenizer(source: str) -> PreTrainedTokenizerBase:
-    """Load a tokenizer that can pad, with its end token if it has no padding token.
-
-    Raises:
-        TrainingError: If it is not there or cannot be read, or has neither token.
-    """
+    """Load a tokenizer that can pad, with its end token if it has no padding token."""
     tokenizer: PreTrainedTokenizerBase = fetch(
         AutoTokenizer.from_pretrained, source, what="tokenizer"
     )

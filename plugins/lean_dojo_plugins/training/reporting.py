@@ -1,20 +1,22 @@
-"""Reports of a run: ``metrics.jsonl``, TensorBoard events, a plot of the loss."""
+"""Reports of a run: messages, ``metrics.jsonl``, TensorBoard events, a plot of the loss."""
 
 from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import attrs
+from tqdm import tqdm
 from transformers import PrinterCallback, ProgressCallback, Trainer, TrainerCallback, TrainerState
 from transformers.utils import logging as transformers_logging
 
 from lean_dojo_v2.runs import figures, metrics
 from lean_dojo_v2.runs.so_far import at_work
+from lean_dojo_v2.wording import counted
 
 PICTURE_FILE = "loss.svg"
 _PICTURES = {
@@ -27,10 +29,7 @@ _PICTURES = {
 
 @contextmanager
 def bars_on_terminals_only() -> Iterator[None]:
-    """Suppress transformers' loading and saving bars off a terminal.
-
-    Also suppresses a warning that users cannot act on, see :func:`without_their_deprecations`.
-    """
+    """Suppress transformers' bars off a terminal, and a warning that users cannot act on."""
     hidden = not sys.stderr.isatty() and transformers_logging.is_progress_bar_enabled()
     if hidden:
         transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
@@ -91,14 +90,7 @@ def show_only_a_bar(trainer: Trainer) -> None:
 
 @attrs.define(slots=False, eq=False)
 class Reporter(TrainerCallback):
-    """Writes a run's metrics, with steps counted over all repositories.
-
-    Attributes:
-        folder: The run's output folder.
-        tensorboard: Whether to write TensorBoard events to ``runs/``.
-        repository: Name of the current repository.
-        offset: Optimiser steps made before it.
-    """
+    """Writes a run's metrics, with steps counted over all repositories."""
 
     folder: Path
     tensorboard: bool = True
@@ -157,3 +149,43 @@ class NoFinalCheckpoint(TrainerCallback):
         """Undo the default flow's request."""
         if state.global_step >= state.max_steps:
             control.should_save = False
+
+
+REPOSITORIES = ("repository", "repositories")
+NOTHING = "skipped, because there is nothing to learn from"
+
+
+@attrs.frozen(kw_only=True)
+class CurriculumProgress:
+    """Iterates over the named steps of a curriculum; only the main process prints."""
+
+    folder: Path
+    names: Sequence[str]
+    is_main: bool
+    noun: tuple[str, str] = REPOSITORIES
+
+    def steps(self, done: int) -> Iterator[int]:
+        """Yield the number of each remaining step, from 0, with a bar on a terminal."""
+        bar = tqdm(
+            total=len(self.names),
+            initial=done,
+            desc=self.noun[1],
+            disable=not (sys.stderr.isatty() and self.is_main),
+        )
+        with bar:
+            for number in range(done, len(self.names)):
+                yield number
+                bar.update()
+
+    def say_done(self, done: int) -> None:
+        """Print what a killed run has finished."""
+        self.say(f"{self.folder}: going on after {counted(done, *self.noun)}")
+
+    def say_of(self, number: int, text: str) -> None:
+        """Print a message about a step."""
+        self.say(f"[{number + 1}/{len(self.names)}] {self.names[number]}: {text}")
+
+    def say(self, text: str) -> None:
+        """Print a message on standard error, above any bar."""
+        if self.is_main:
+            tqdm.write(text, file=sys.stderr)

@@ -49,14 +49,9 @@ _WEIGHTS = re.compile(
 class FinishedStep:
     """One repository that the model in the folder has been trained on.
 
-    Attributes:
-        url: The repository.
-        commit: Its commit.
-        rows: Rows of the merged dataset; 0 for a repository that was skipped.
-        optimizer_steps: Steps of the optimiser.
-        data: Digest of the rows.
-        model: Its model, relative to the folder, if not in the folder itself. If a step trains
-            several repositories at once, rows and steps are recorded at the last of them.
+    ``rows`` counts those of the merged dataset, 0 for a repository that was skipped; ``data`` is
+    their digest. ``model`` is its model, relative to the folder, if not in the folder itself. If a
+    step trains several repositories at once, rows and steps are recorded at the last of them.
     """
 
     url: str
@@ -71,13 +66,9 @@ class FinishedStep:
 class RunState:
     """The content of the state file.
 
-    Attributes:
-        trainer: Name of the trainer's class.
-        settings: Everything that shapes the result; a run resumes only with the same.
-        finished: The repositories trained on, in order.
-        pending: The steps whose model is being moved in.
-        pending_files: The files of that model.
-        run: Further identity of the run, if a folder holds several.
+    ``settings`` are those that shape the result: a run resumes only with the same. ``pending`` are
+    the steps whose model, ``pending_files``, is being moved in. ``run`` identifies the run further,
+    if a folder holds several.
     """
 
     trainer: str
@@ -105,11 +96,7 @@ class RunFolder:
         return self.path / STAGING
 
     def load(self) -> RunState | None:
-        """Read the state; ``None`` if there was no run.
-
-        Raises:
-            CheckpointError: If the file is malformed.
-        """
+        """Read the state; ``None`` if there was no run."""
         file = self.path / STATE_FILE
         if not file.exists():
             return None
@@ -143,11 +130,7 @@ class RunFolder:
         atomic_write_text(self.path / STATE_FILE, json.dumps(data, indent=2) + "\n")
 
     def begin(self, trainer: type, settings: Mapping[str, Any], *, resume: bool) -> None:
-        """Prepare the folder for a new or resumed run.
-
-        Raises:
-            UsageError: If the folder holds a run with other settings.
-        """
+        """Prepare the folder for a new or resumed run; refuse a run with other settings."""
         self.path.mkdir(parents=True, exist_ok=True)
         found = self.load() if resume else None
         if found is not None and self.holds_work(found):
@@ -158,11 +141,7 @@ class RunFolder:
         self.recover()
 
     def recover(self) -> RunState | None:
-        """Complete an announced publication of a killed process, and discard the rest.
-
-        Returns:
-            The state after that, as :meth:`load`.
-        """
+        """Complete an announced publication of a killed process, and discard the rest."""
         state = self.load()
         if state is not None and state.pending is not None:
             self._move_in(state)
@@ -238,11 +217,7 @@ def trained_settings(folder: Path) -> Mapping[str, Any]:
 
 
 def check_same_trainer(state: RunState, trainer: str, path: Path) -> None:
-    """Refuse the folder of another trainer's run.
-
-    Raises:
-        UsageError: Names both.
-    """
+    """Refuse the folder of another trainer's run."""
     if state.trainer != trainer:
         raise UsageError(
             f"{path} holds a run of {state.trainer}, not of {trainer}; use another folder, or "
@@ -251,13 +226,10 @@ def check_same_trainer(state: RunState, trainer: str, path: Path) -> None:
 
 
 def check_same_run(state: RunState, trainer: type, settings: Mapping[str, Any], path: Path) -> None:
-    """Refuse to resume a run with different settings.
+    """Refuse to resume a run with different settings; name every difference, and how to undo it.
 
     A setting missing on one side is compared by its default, so that runs made before a setting
     existed can still resume.
-
-    Raises:
-        UsageError: Names every difference, and how to undo it.
     """
     check_same_trainer(state, trainer.__name__, path)
     defaults = default_settings(trainer)

@@ -18,7 +18,7 @@ from lean_dojo_core import DatasetFormatter, Repository, registry
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_plugins.training.data import PLACE, place_of
-from lean_dojo_plugins.training.fields import record_of
+from lean_dojo_plugins.training.settings import record_of
 from lean_dojo_v2.atomic import atomic_write_bytes
 from lean_dojo_v2.benchmarks.jsonl import benchmark_named, columns_of
 from lean_dojo_v2.benchmarks.source import problem_of, project_of
@@ -80,13 +80,7 @@ class StatementSource:
         return registry.benchmarks[name].create(**settings)
 
     def read(self) -> Statements:
-        """Read the set, without held-out and duplicate statements.
-
-        Raises:
-            UsageError: If there is no such set.
-            EmptyDatasetError: If nothing is left to train on, or a held-out set has no readable
-                theorem.
-        """
+        """Read the set, without held-out and duplicate statements."""
         made = self.benchmark()
         secret, notes = _held_out_beside(made), []
         for one in self.held_out:
@@ -103,7 +97,7 @@ class StatementSource:
 def statements_of(
     value: StatementSource | Mapping[str, Any] | str | Path | None,
 ) -> StatementSource | None:
-    """Convert a source, or a mapping of its settings; raises as :func:`record_of`."""
+    """Convert a source, or a mapping of its settings."""
     if value is None:
         return None
     if isinstance(value, str | Path):
@@ -144,10 +138,9 @@ def _held_out_beside(benchmark: Any) -> list[str]:
 
 
 def _held_out(held: StatementSource) -> tuple[list[str], str]:
-    """Return the statements of a set that is held out, and what of it cannot be read, if any.
+    """Return the statements of a held-out set, and what of it cannot be read, if any.
 
-    Raises:
-        EmptyDatasetError: If none can be read, since all of them might be trained on.
+    If none can be read, that is an error, since all of them might be trained on.
     """
     source, rows = held.source, list(_rows(held.benchmark()))
     unread = [str(row) for row in rows if isinstance(row, UsageError)]
@@ -165,11 +158,8 @@ def _held_out(held: StatementSource) -> tuple[list[str], str]:
 class Statements:
     """Statements to prove, in place of a repository and its database.
 
-    Attributes:
-        url: Their source.
-        examined: The set after examination.
-        check: Whether Lean elaborates each before training.
-        notes: Notes about unreadable rows of held-out sets.
+    ``url`` is their source, ``check`` whether Lean elaborates each before training; ``notes`` are
+    about unreadable rows of held-out sets.
     """
 
     url: str
@@ -225,12 +215,8 @@ class Statements:
     def elaborated(self, folder: Path, *, quiet: bool = False) -> Statements:
         """Leave out what Lean does not elaborate, if that is to be checked, and say how many.
 
-        Args:
-            folder: The run's, where the answers are kept; no statement is asked about twice.
-            quiet: Do not say it: another process does.
-
-        Raises:
-            EmptyDatasetError: If Lean elaborates none.
+        The answers are kept in the run's ``folder``; no statement is asked about twice. With
+        ``quiet`` another process says it.
         """
         broken = elaborate(self.problems, folder / CHECKS) if self.check else []
         if not broken:
@@ -250,12 +236,7 @@ class Statements:
 
 
 def elaborate(problems: Sequence[BenchmarkProblem], file: Path) -> list[tuple[str, str]]:
-    """Elaborate statements; return the failing ones, with Lean's message.
-
-    Args:
-        problems: The statements.
-        file: File for the answers.
-    """
+    """Return the statements that Lean does not elaborate, with its message; ``file`` keeps all."""
     known = {line["key"]: line["error"] for line in read_lines(file)}
     asked = [one for one in problems if _key(one) not in known]
     if asked:

@@ -7,7 +7,7 @@ import copy
 import torch
 from torch.optim.lr_scheduler import LambdaLR
 
-from lean_dojo_plugins.causal_lm.model.muon import MuonWithAdamW
+from lean_dojo_plugins.sft.trainer import MuonWithAdamW
 
 
 class Small(torch.nn.Module):

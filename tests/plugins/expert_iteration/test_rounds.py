@@ -11,10 +11,10 @@ from safetensors.torch import load_file
 
 from lean_dojo_core import registry
 from lean_dojo_core.errors import ConfigError, UsageError
-from lean_dojo_plugins.causal_lm.text.whole_proofs import WholeProof
+from lean_dojo_plugins.causal_lm.text.formatters import WholeProof
 from lean_dojo_plugins.expert_iteration.problems import gather
 from lean_dojo_plugins.expert_iteration.proofs import NegativeFile
-from lean_dojo_plugins.training.data_fraction import is_in_share
+from lean_dojo_plugins.training.data import is_in_share
 from lean_dojo_plugins.training.run_folder import FinishedStep, RunFolder, RunState
 from lean_dojo_v2.database.export.read import read_theorems
 from lean_dojo_v2.errors import EmptyDatasetError

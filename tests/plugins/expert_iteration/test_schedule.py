@@ -6,9 +6,9 @@ import pytest
 
 from lean_dojo_core.errors import ConfigError, UsageError
 from lean_dojo_core.records import BenchmarkProblem
-from lean_dojo_plugins.causal_lm.text.whole_proofs import proof_text
+from lean_dojo_plugins.causal_lm.text.formatters import proof_text
+from lean_dojo_plugins.expert_iteration.problems import Schedule
 from lean_dojo_plugins.expert_iteration.proofs import FoundProof, ProofFile, chosen
-from lean_dojo_plugins.expert_iteration.schedule import Schedule
 from lean_dojo_plugins.expert_iteration.trainer import ExpertIterationTrainer
 from lean_dojo_v2.benchmarks.attempts import Attempt
 

@@ -19,8 +19,8 @@ from transformers import (
     Qwen3ForCausalLM,
 )
 
-from lean_dojo_plugins.causal_lm.model.attention import why_not_shared
 from lean_dojo_plugins.causal_lm.model.label_head import add_label_head
+from lean_dojo_plugins.causal_lm.model.loading import why_not_shared
 from lean_dojo_plugins.grpo.shared_prompt import pack, read_prompts_once, score
 
 SMALL: dict[str, Any] = {

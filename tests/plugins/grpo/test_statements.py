@@ -11,7 +11,7 @@ import attrs
 import pytest
 
 from lean_dojo_core.errors import ConfigError, UsageError
-from lean_dojo_plugins.causal_lm.text.whole_proofs import WholeProof
+from lean_dojo_plugins.causal_lm.text.formatters import WholeProof
 from lean_dojo_plugins.grpo.trainer import PROOF_TOKENS, GRPOTrainer
 from lean_dojo_plugins.training import statements
 from lean_dojo_plugins.training.hub_set import HubBenchmark

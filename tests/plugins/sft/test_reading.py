@@ -11,8 +11,7 @@ from safetensors.torch import load_file
 from torch.nn import functional
 
 from lean_dojo_core.errors import ConfigError
-from lean_dojo_plugins.causal_lm.model.muon import MuonWithAdamW
-from lean_dojo_plugins.sft.trainer import SFTTrainer
+from lean_dojo_plugins.sft.trainer import MuonWithAdamW, SFTTrainer
 from lean_dojo_plugins.training.curriculum import CurriculumStep
 from lean_dojo_v2.database import DynamicDatabase
 

@@ -23,7 +23,7 @@ from lean_dojo_core.errors import ConfigError, DataError, UsageError
 from lean_dojo_plugins.causal_lm.text.formatters import TacticChat
 from lean_dojo_plugins.causal_lm.trainer import CausalTrainer
 from lean_dojo_plugins.grpo.trainer import GRPOTrainer
-from lean_dojo_plugins.training.data_fraction import HumanShare
+from lean_dojo_plugins.training.data import HumanShare
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.database.export.read import read_theorems
 from lean_dojo_v2.errors import EmptyDatasetError

@@ -13,7 +13,7 @@ from lightning_fabric import connector
 from lean_dojo_core.errors import ConfigError, LeanDojoError, UsageError
 from lean_dojo_plugins.expert_iteration.trainer import ExpertIterationTrainer
 from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever
-from lean_dojo_plugins.training.preflight import check_gathering
+from lean_dojo_plugins.training.settings import check_gathering
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.errors import EmptyDatasetError
 from lean_dojo_v2.lean_agent import config as settings

@@ -18,7 +18,7 @@ from accelerate.utils import (
 from accelerate.utils.imports import is_cuda_available
 
 from lean_dojo_plugins.grpo.trainer import GRPOTrainer
-from lean_dojo_plugins.training import steady_environment
+from lean_dojo_plugins.training.devices import keep_environment_steady
 from lean_dojo_v2.database import DynamicDatabase
 
 
@@ -86,7 +86,7 @@ def test_accelerate_hears_the_same_as_before(monkeypatch):
         "accumulation": {"num_steps": 4, "sync_each_batch": True},
         "ddp": {"find_unused_parameters": True},
     }
-    steady_environment.install()
+    keep_environment_steady()
     # What accelerate's own way gave: what the environment says is no default.
     monkeypatch.setenv("ACCELERATE_DYNAMO_BACKEND", "inductor")
     monkeypatch.setenv("ACCELERATE_DYNAMO_MODE", "reduce-overhead")
@@ -103,7 +103,7 @@ def test_accelerate_hears_the_same_as_before(monkeypatch):
 @pytest.mark.slow
 def test_native_readers_survive_thousands_of_trainers():
     """What crashed within seconds: threads in libc's ``getenv`` while accelerate is at work."""
-    steady_environment.install()
+    keep_environment_steady()
     libc = ctypes.CDLL(None)
     libc.getenv.restype = ctypes.c_void_p
     stop = threading.Event()

@@ -8,14 +8,9 @@ import torch
 
 
 def uniforms(seeds: Sequence[int], samples: int, tokens: int, device: torch.device) -> torch.Tensor:
-    """Draw a number for every token that may be sampled.
+    """Draw a number for every token that may be sampled, from the goals' own seeds.
 
-    Args:
-        seeds: One for each goal.
-        samples: Samples per goal.
-        tokens: Maximum number of tokens per sample.
-        device: Device of the result; numbers are drawn on the CPU, so they are the same on all
-            devices.
+    They are drawn on the CPU, so they are the same on all devices.
 
     Returns:
         ``(goals * samples, tokens)`` numbers in [0, 1), a goal's samples together.

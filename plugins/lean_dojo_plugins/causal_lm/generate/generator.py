@@ -63,13 +63,7 @@ class _Choice:
     ends: torch.Tensor
 
     def of(self, log_probs: torch.Tensor, samples: torch.Tensor, step: int) -> torch.Tensor:
-        """Choose one token per row.
-
-        Args:
-            log_probs: ``(rows, vocabulary)``.
-            samples: ``(rows,)`` the sample that each row continues.
-            step: Which token of the samples it is, from 0.
-        """
+        """Choose one token per row of ``(rows, vocabulary)``; each row continues a sample."""
         if self.temperature == 0:
             return log_probs.argmax(-1)
         probabilities = torch.softmax(log_probs / self.temperature, dim=-1)
@@ -98,11 +92,7 @@ def _made(formatter: str | DatasetFormatter) -> DatasetFormatter:
 
 
 def _recorded(name: str, model: str | Path) -> DatasetFormatter:
-    """Make the formatter that a model's training recorded.
-
-    Raises:
-        UnknownNameError: If it is not installed; names the model.
-    """
+    """Make the formatter that a model's training recorded; if it is not installed, say so."""
     try:
         return _made(name)
     except UnknownNameError as error:
@@ -391,14 +381,10 @@ class CausalTacticGenerator:
         choice: _Choice,
         max_new_tokens: int,
     ) -> list[Sample]:
-        """Write completions after prompts that are in the cache.
+        """Write completions after prompts whose keys and values are in the cache, a row a sample.
 
-        Args:
-            cache: Keys and values of the prompts, a row a sample.
-            logits: ``(samples, vocabulary)`` after the prompts.
-            mask: ``(samples, length)`` of the prompts.
-            choice: How tokens are chosen.
-            max_new_tokens: Longest completion; one that does not end by then gives no tokens.
+        ``logits`` of shape ``(samples, vocabulary)`` follow the prompts; ``mask`` is theirs,
+        ``(samples, length)``. A completion that does not end in time gives no tokens.
         """
         rows = torch.arange(len(mask), device=mask.device)  # the samples that are computed
         ended = torch.zeros(len(mask), dtype=torch.bool, device=mask.device)

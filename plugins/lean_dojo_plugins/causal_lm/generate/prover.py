@@ -118,25 +118,16 @@ class HFProver(BaseProver):
 def write_proof(
     tactics: CausalTacticGenerator, theorem: Theorem | str, longest: int = WHOLE_PROOF_TOKENS
 ) -> str:
-    """Generate a complete proof greedily.
-
-    Raises:
-        UsageError: If a traced theorem has no statement.
-    """
+    """Generate a complete proof greedily."""
     longest = tactics.longest_answer(longest)
     [text] = tactics.write_proofs([statement_of(theorem)], max_new_tokens=longest)
     return unfenced(text, name_of(theorem))
 
 
 class Sampler:
-    """Adapts a tactic generator to the search: samples as records.
+    """Adapts a tactic generator to the search: samples as records, ``beside`` added at every state.
 
-    Args:
-        tactics: The generator.
-        temperature: Sampling temperature.
-        max_new_tokens: Longest tactic, in tokens; at most half of the generator's ``max_length``.
-        seed: Seed of the first batch without seeds; later ones continue its sequence.
-        beside: Suggestions added at every state.
+    ``seed`` is that of the first batch without seeds; later ones continue its sequence.
     """
 
     def __init__(

@@ -89,10 +89,6 @@ class ServedTacticGenerator(CausalTacticGenerator):
             the one named ``model_path``.
         timeout: Seconds that one request may take.
         max_retries: Retries of a request after a transient failure.
-
-    Raises:
-        UsageError: If no server answers there, it has no such model, or ``model_path`` has none.
-        CheckpointError: If ``use_lora`` is set and it is not an adapter.
     """
 
     def __init__(
@@ -155,12 +151,7 @@ class ServedTacticGenerator(CausalTacticGenerator):
         seeds: Sequence[int],
         whole: bool = False,
     ) -> list[list[Suggestion]]:
-        """Complete prompts, one request each; see :meth:`CausalTacticGenerator.complete`.
-
-        Raises:
-            EndpointError: If the server keeps failing.
-            UsageError: If it returns no log-probabilities, or its tokens differ.
-        """
+        """Complete prompts, one request each; see :meth:`CausalTacticGenerator.complete`."""
         ends = (self.turn_ends if whole else self.ends).tolist()
         options = {
             "max_tokens": max_new_tokens,

@@ -1,4 +1,7 @@
-"""A server of a model, started by a command that the user gives, and ended after its work."""
+"""A server of a model, started by a command that the user gives, and ended after its work.
+
+The processes of a machine share it.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +9,26 @@ import http.client
 import os
 import re
 import shlex
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import psutil
+from accelerate import PartialState
+from accelerate.utils import gather_object
+from accelerate.utils.memory import clear_device_cache
 from tqdm import tqdm
 
 from lean_dojo_core.errors import ConfigError, UsageError
+from lean_dojo_plugins.causal_lm.model.loading import is_adapter, merge_lora
+from lean_dojo_plugins.training.hub import resolve_model
+from lean_dojo_v2.runs.processes import processes_here
 
 MODEL, PORT = "{model}", "{port}"
 """Placeholders in a command for the model's folder or hub id, and for the port."""
@@ -39,11 +49,7 @@ _OF_THE_LAUNCHER = re.compile(
 
 
 def check_command(command: str) -> None:
-    """Refuse a command that does not say which model to serve, or where.
-
-    Raises:
-        ConfigError: If ``{model}`` or ``{port}`` is missing.
-    """
+    """Refuse a command that does not say which model to serve, or where."""
     missing = [one for one in (MODEL, PORT) if one not in command]
     if missing:
         raise ConfigError(
@@ -58,15 +64,7 @@ def model_server(command: str, model: str, log: Path, *, timeout: float) -> Iter
 
     The command is a shell's. What it starts is one process group, which gets a ``SIGTERM`` at the
     end, however the context ends, and a ``SIGKILL`` 30 s later (10 s if this process is killed).
-
-    Args:
-        command: Starts an OpenAI-compatible server at port ``{port}`` for the model ``{model}``.
-        model: A folder or hub id.
-        log: File to which the server's output is appended.
-        timeout: Seconds that it may take until it answers.
-
-    Raises:
-        UsageError: If it ends, or does not answer in time.
+    ``log`` gets the server's output; ``timeout`` are the seconds that it may take until it answers.
     """
     port = _free_port()
     asked = command.replace(MODEL, shlex.quote(model)).replace(PORT, str(port))
@@ -182,3 +180,58 @@ def _end_of(log: Path) -> str:
 
 def _say(text: str) -> None:
     tqdm.write(text, file=sys.stderr)
+
+
+LOG = "server.log"
+
+
+@contextmanager
+def served_here(
+    serve: Callable[[str, Path], AbstractContextManager[str]],
+    model: str,
+    folder: Path,
+    *,
+    needed: bool,
+    processes: PartialState,
+) -> Iterator[str | None]:
+    """Have one process of each machine serve a model until all of its processes leave the context.
+
+    All processes enter it, each saying whether a server is ``needed``; the log goes to ``folder``.
+    A LoRA adapter is merged into its base first. Gives the address of the server's API; ``None``
+    where no process of this machine needs one. If a server does not start, all processes raise.
+    """
+    first = processes.process_index - processes.local_process_index  # of this machine
+    clear_device_cache(garbage_collection=True)  # the server needs the memory
+    wanted = gather_object([needed])[first : first + processes_here(processes.num_processes)]
+    number = f"-{first}" if first else ""
+    with ExitStack() as stack:
+        address, failure = None, None
+        if processes.is_local_main_process and any(wanted):
+            try:
+                plain = stack.enter_context(_plain(model, folder / f"merged{number}"))
+                log = (folder / LOG).with_stem(f"server{number}")
+                address = stack.enter_context(serve(plain, log))
+            except Exception as error:
+                failure = error
+        answers = gather_object([(address, failure and (str(failure) or repr(failure)))])
+        if failure is not None:
+            raise failure
+        if why := next((text for _, text in answers if text), None):
+            raise UsageError(f"the model is not served: {why}")
+        yield answers[first][0]
+        processes.wait_for_everyone()
+
+
+@contextmanager
+def _plain(model: str, merged: Path) -> Iterator[str]:
+    """Give the model as servers take it: whole."""
+    source = resolve_model(model)
+    if not is_adapter(source):
+        yield source
+        return
+    shutil.rmtree(merged, ignore_errors=True)  # of a run that was killed
+    try:
+        merge_lora(Path(source), merged)
+        yield str(merged)
+    finally:
+        shutil.rmtree(merged, ignore_errors=True)

@@ -63,11 +63,7 @@ _REPLY: Message = {"role": "assistant", "content": _ANSWER}
 def render(
     tokenizer: PreTrainedTokenizerBase, conversations: Sequence[list[Message]], *, ask: bool
 ) -> list[str]:
-    """Render conversations by the chat template; with ``ask``, up to the start of the answer.
-
-    Raises:
-        TrainingError: If the template refuses one; with its reason.
-    """
+    """Render conversations by the chat template; with ``ask``, up to the start of the answer."""
     try:
         texts = tokenizer.apply_chat_template(
             list(conversations), tokenize=False, add_generation_prompt=ask
@@ -82,12 +78,7 @@ def render(
 
 
 def mend_template(tokenizer: PreTrainedTokenizerBase) -> None:
-    """Fix a tokenizer's template if necessary (see the module's text), and report it once.
-
-    Raises:
-        TrainingError: If its template can render neither form of a conversation, or leaves out the
-            goal or the tactic.
-    """
+    """Fix a tokenizer's template if necessary (see the module's text), and report it once."""
     if tokenizer.chat_template is None:
         tokenizer.chat_template = PLAIN_TEMPLATE
     if _refuses_system(tokenizer):

@@ -18,9 +18,8 @@ from transformers import ByT5Tokenizer, PreTrainedTokenizerBase
 
 from lean_dojo_plugins.retrieval.data.corpus import Mask, Numbers, Visibility
 from lean_dojo_plugins.retrieval.data.examples import Example
-from lean_dojo_plugins.training.batches import LengthGroups
 from lean_dojo_plugins.training.hub import fetch_tokenizer, has_tokenizer
-from lean_dojo_plugins.training.rows import CHUNK, chunks
+from lean_dojo_plugins.training.rows import CHUNK, LengthGroups, chunks
 
 PAD_ID = 0
 """T5's padding; every T5-type tokenizer has it at 0."""
@@ -214,7 +213,7 @@ def sample_negatives(
 class LengthGroupedBatches:
     """Groups items of similar length into batches, in random order.
 
-    The order is that of :class:`~lean_dojo_plugins.training.batches.LengthGroups`, which follows
+    The order is that of :class:`~lean_dojo_plugins.training.rows.LengthGroups`, which follows
     from (seed, epoch) alone. With several processes, batches are dealt out in turn; every process
     gets equally many (the first ones fill up a last incomplete round), so that all take the same
     number of optimiser steps.
