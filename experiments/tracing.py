@@ -19,10 +19,10 @@ from pathlib import Path
 
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.tracing import LeanGitRepo
-from lean_dojo_v2.tracing.project.modules import module_path
+from lean_dojo_v2.tracing.project.lakefile import module_path
 from lean_dojo_v2.tracing.project.workspace import read_workspace
 from lean_dojo_v2.tracing.reading.extract import extract
-from lean_dojo_v2.tracing.running.elaborate import elaborate
+from lean_dojo_v2.tracing.running.engines import elaborate
 from lean_dojo_v2.tracing.running.layout import lay_out
 
 

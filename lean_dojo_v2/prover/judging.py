@@ -18,9 +18,9 @@ from lean_dojo_v2.lean.errors import (
 from lean_dojo_v2.lean.messages import LeanMessage
 from lean_dojo_v2.lean.verify.files import check_file
 from lean_dojo_v2.lean.verify.goal_text import open_goal
-from lean_dojo_v2.lean.verify.opening import open_expression
 from lean_dojo_v2.lean.verify.outcomes import ProofOutcome, TacticOutcome
 from lean_dojo_v2.lean.verify.screening import Refusal
+from lean_dojo_v2.lean.verify.states import open_expression
 from lean_dojo_v2.lean.verify.tactics import check_tactic
 from lean_dojo_v2.prover.completions import proof_of
 from lean_dojo_v2.prover.problem import Problem

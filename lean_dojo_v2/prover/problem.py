@@ -10,9 +10,9 @@ from lean_dojo_core.records import Theorem
 from lean_dojo_v2.lean.client.records import GoalState
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.text.source import SourceTheorem
-from lean_dojo_v2.lean.verify.opening import open_expression
 from lean_dojo_v2.lean.verify.outcomes import ProofOutcome
 from lean_dojo_v2.lean.verify.proofs import PROOF_TIMEOUT
+from lean_dojo_v2.lean.verify.states import open_expression
 from lean_dojo_v2.lean.verify.tactics import check_goal_proof, check_proof, open_theorem
 from lean_dojo_v2.prover.replay import Opens
 from lean_dojo_v2.prover.suggestion import Place

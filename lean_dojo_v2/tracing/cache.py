@@ -17,7 +17,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from cattrs import BaseValidationError
-from cattrs.preconf.orjson import OrjsonConverter, make_converter
+from cattrs.preconf.orjson import make_converter
 
 from lean_dojo_v2.atomic import atomic_write_bytes
 from lean_dojo_v2.paths import cache_dir
@@ -37,9 +37,7 @@ def readers_digest() -> str:
     return sha256(b"\0".join(read)).hexdigest()
 
 
-@cache
-def _converter() -> OrjsonConverter:
-    return make_converter()
+_CONVERTER = make_converter()
 
 
 class TraceCache:
@@ -72,13 +70,13 @@ class TraceCache:
         """Return a stored result; ``None`` if missing or unreadable."""
         try:
             data = zlib.decompress(self._path(key).read_bytes())
-            return _converter().loads(data, TracedFile)
+            return _CONVERTER.loads(data, TracedFile)
         except (OSError, zlib.error, ValueError, KeyError, TypeError, BaseValidationError):
             return None
 
     def put(self, key: str, traced: TracedFile) -> None:
         """Store a result atomically."""
-        atomic_write_bytes(self._path(key), zlib.compress(_converter().dumps(traced), 6))
+        atomic_write_bytes(self._path(key), zlib.compress(_CONVERTER.dumps(traced), 6))
 
     def _path(self, key: str) -> Path:
         return self._folder / key[:2] / f"{key[2:]}.json.z"

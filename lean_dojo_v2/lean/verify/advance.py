@@ -6,7 +6,7 @@ counts as an *advance* only if Lean has finished a whole proof through it, and w
 from the state before. There are two distances:
 
 - the number of tactics of the traced proof, counted from its end, that close the state;
-- the first rung of a fixed ladder (:mod:`.ladder`) on which all of its goals close.
+- the first rung of a fixed ladder of closing tactics on which all of its goals close.
 
 A step to exactly the goals from which the traced proof continues also counts: those that its tactic
 leaves, and those that its inner blocks prove.
@@ -18,6 +18,10 @@ compared as text.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+from enum import IntEnum
+
 import attrs
 
 from lean_dojo_v2.lean.client.records import GoalState, Site
@@ -28,12 +32,11 @@ from lean_dojo_v2.lean.errors import (
     LeanError,
     StaleStateError,
 )
-from lean_dojo_v2.lean.verify.digests import StateDigest, digest
 from lean_dojo_v2.lean.verify.kept import Kept
-from lean_dojo_v2.lean.verify.ladder import RUNG_HEARTBEATS, RUNGS, Rung, closing_tactic
 from lean_dojo_v2.lean.verify.outcomes import TacticOutcome, Verdict
-from lean_dojo_v2.lean.verify.points import Onward, ProofPoint
+from lean_dojo_v2.lean.verify.points import ProofPoint
 from lean_dojo_v2.lean.verify.proofs import ALLOWED_AXIOMS, PROOF_TIMEOUT
+from lean_dojo_v2.lean.verify.states import digest
 from lean_dojo_v2.lean.verify.tactics import TACTIC_TIMEOUT, check_tactic, unanswered
 
 REST_HEARTBEATS = 100_000
@@ -44,6 +47,36 @@ MAX_RESTS = 12
 """Maximum number of ends of the traced proof tried after a step, the longest first."""
 KEPT_STATES = 50_000
 """Number of states whose distances are cached."""
+RUNG_HEARTBEATS = 20_000
+"""Heartbeats per rung (Lean's own limit is 200,000)."""
+
+
+class Rung(IntEnum):
+    """The first rung on which all goals of a state close; a lower one is nearer to the end."""
+
+    NOTHING_LEFT = 0
+    TRIVIAL = 1
+    SIMP = 2
+    AUTOMATION = 3
+    UNKNOWN = 4
+
+
+_TRIVIAL = ("rfl", "assumption", "trivial")
+# `simp_all` comes last, since running out of heartbeats ends the whole tactic.
+_RUNGS: dict[Rung, tuple[str, ...]] = {
+    Rung.TRIVIAL: _TRIVIAL,
+    Rung.SIMP: (*_TRIVIAL, "simp_all"),
+    Rung.AUTOMATION: (*_TRIVIAL, "omega", "decide", "grind", "simp_all"),
+}
+
+
+def closing_tactic(rung: Rung) -> str:
+    """Return the tactic that closes all goals that a rung, or one below it, can close.
+
+    >>> closing_tactic(Rung.SIMP)
+    'all_goals (first | rfl | assumption | trivial | simp_all)'
+    """
+    return f"all_goals (first | {' | '.join(_RUNGS[rung])})"
 
 
 @attrs.frozen
@@ -62,7 +95,6 @@ class Distance:
 
 _distances: Kept[Distance] = Kept(KEPT_STATES)
 _closed: Kept[bool] = Kept(KEPT_STATES)
-_after: Kept[tuple[str, ...] | None] = Kept(KEPT_STATES)
 
 
 def judge_step(
@@ -72,17 +104,10 @@ def judge_step(
     *,
     timeout: float = TACTIC_TIMEOUT,
 ) -> TacticOutcome:
-    """Try one tactic at a point of a proof, and judge its progress.
+    """Try one tactic (hostile input) at a point of a proof, and judge its progress.
 
-    Args:
-        server: The engine that holds the point's state.
-        point: The point.
-        tactic: A model's completion: hostile input.
-        timeout: Time limit of each call of Lean, in seconds; a safety net.
-
-    Returns:
-        The outcome. ``SOLVED`` and ``ADVANCED`` mean that Lean has finished the whole proof
-        through it.
+    ``SOLVED`` and ``ADVANCED`` mean that Lean has finished the whole proof through it. ``timeout``
+    limits each call of Lean, in seconds; a safety net.
     """
     outcome = check_tactic(
         server, point.state, tactic, own_names=point.own_names, strict=True, timeout=timeout
@@ -114,12 +139,12 @@ class _Judge:
             return self._solved(outcome, tactic)
         if after.owed:
             return _unproven(outcome, f"leaves a hidden goal open:\n{after.owed}")
-        says = self._says(after)
-        if says.goals == self.point.said:
+        says = digest(self.server, after, timeout=self.timeout)
+        if says.goals == self.point.digest.goals:
             return _unproven(outcome, "changes nothing")
-        if (onward := self._onward(says)) is not None:
-            tactics = (tactic, *onward.tactics)
-            found = self._certified(outcome, Verdict.ADVANCED, tactics, onward.resume)
+        if (onward := self._onward(says.each)) is not None:
+            resume = 1 if len(self.point.rest) > 1 else None
+            found = self._certified(outcome, Verdict.ADVANCED, (tactic, *onward), resume)
             if found.advances:
                 return found
         before = distance(self.server, self.point, timeout=self.timeout)
@@ -137,7 +162,7 @@ class _Judge:
         point = self.point
         lengths = range(1, min(len(point.rest), MAX_STEPS) + 1)
         steps = next((n for n in lengths if self._closes(point.state, point.rest[-n])), None)
-        rungs = (r for r in RUNGS if self._climbs(point.state, point.said, r))
+        rungs = (r for r in _RUNGS if self._climbs(point.state, point.digest.goals, r))
         return Distance(steps, next(rungs, Rung.UNKNOWN))
 
     def _solved(self, outcome: TacticOutcome, tactic: str) -> TacticOutcome:
@@ -149,18 +174,35 @@ class _Judge:
         going_on = self._certified(outcome, Verdict.ADVANCED, (tactic,), 1)
         return going_on if going_on.advances else found
 
-    def _onward(self, says: StateDigest) -> Onward | None:
-        """Return the traced proof's continuation, if the step is its own up to inner proofs."""
-        point = self.point
-        after = point.after
-        if after is None and point.own is not None:
-            after = _after.get(point.key, self._after_own)
-        return None if after is None else point.onward(says.each, after)
+    def _onward(self, goals: Sequence[str]) -> list[str] | None:
+        """Return tactics after which the traced proof continues from the goals of a step.
 
-    def _after_own(self) -> tuple[str, ...] | None:
-        """Run the traced proof's own tactic, if the goals that it leaves are unknown."""
-        own = self._run(self.point.state, str(self.point.own), REST_HEARTBEATS)
-        return None if own is None else self._says(own).each
+        Each must be a goal of the traced proof here: one that an inner block of its tactic proves
+        (``have h : p := ?_`` leaves the goal of ``have h : p := by …``), or one that its tactic
+        leaves, in order. The step must close an old goal or open a new one; reordering or
+        duplicating goals does not count.
+
+        Args:
+            goals: Digests of the goals after the step, each by itself.
+        """
+        point = self.point
+        before = point.digest.each
+        if set(goals) <= set(before) and Counter(before) <= Counter(goals):
+            return None
+        left = list(point.after)
+        tactics: list[str] = []
+        for goal in goals:
+            if left and goal == left[0]:
+                tactics.append("rotate_left")
+                left.pop(0)
+            elif goal in point.blocks:
+                tactics.append(point.blocks[goal])
+            else:
+                return None
+        if left:
+            return None
+        nothing_else_is_open = set(tactics) == {"rotate_left"}
+        return [] if nothing_else_is_open else tactics
 
     def _rest(self, before: Distance, after: GoalState) -> int | None:
         """Find an end of the traced proof that closes the state after the step, and is nearer."""
@@ -170,28 +212,24 @@ class _Judge:
 
     def _rung(self, before: Distance, said: tuple[str, ...], after: GoalState) -> Rung | None:
         """Return a rung lower than the state before's that closes the state after the step."""
-        lower = [rung for rung in RUNGS if rung < before.rung]
+        lower = [rung for rung in _RUNGS if rung < before.rung]
         return lower[-1] if lower and self._climbs(after, said, lower[-1]) else None
 
     def _certified(
         self, outcome: TacticOutcome, verdict: Verdict, tactics: tuple[str, ...], resume: int | None
     ) -> TacticOutcome:
         """Verify the whole proof in full."""
-        if self.point.finish is not None:
-            # Full verification elaborates the file's context, too.
-            patience = max(self.timeout, PROOF_TIMEOUT)
-            try:
-                whole = self.point.finish(self.server, tactics, resume, patience)
-            except (EngineLostError, EngineUnavailableError, StaleStateError):
-                raise
-            except LeanError as error:
-                return _unproven(outcome, f"the whole proof cannot be checked: {error}")
-            if not whole.valid:
-                return _unproven(outcome, f"the whole proof does not hold: {whole.detail}")
+        # Full verification elaborates the file's context, too.
+        patience = max(self.timeout, PROOF_TIMEOUT)
+        try:
+            whole = self.point.finish(self.server, tactics, resume, patience)
+        except (EngineLostError, EngineUnavailableError, StaleStateError):
+            raise
+        except LeanError as error:
+            return _unproven(outcome, f"the whole proof cannot be checked: {error}")
+        if not whole.valid:
+            return _unproven(outcome, f"the whole proof does not hold: {whole.detail}")
         return attrs.evolve(outcome, verdict=verdict)
-
-    def _says(self, state: GoalState) -> StateDigest:
-        return digest(self.server, state, timeout=self.timeout)
 
     def _climbs(self, state: GoalState, said: tuple[str, ...], rung: Rung) -> bool:
         """Whether a rung closes a state; independent of names, so cached by digests."""

@@ -16,9 +16,16 @@ import attrs
 
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.messages import LeanMessage, Severity
-from lean_dojo_v2.lean.verify.judged import Record, elaborated, judged, reader_of
 from lean_dojo_v2.lean.verify.outcomes import ProofOutcome
-from lean_dojo_v2.lean.verify.proofs import ABSENT, judge_declaration, judge_messages
+from lean_dojo_v2.lean.verify.proofs import (
+    ABSENT,
+    Record,
+    elaborated,
+    judge_declaration,
+    judge_messages,
+    judged,
+    reader_of,
+)
 from lean_dojo_v2.lean.verify.screening import Reason, Refusal
 
 FILE_TIMEOUT = 300.0

@@ -3,7 +3,7 @@
 A traced ``state_before`` is text. Most of it can be read back: its hypotheses become the binders of
 a statement. Some cannot: a printed ``⋯`` hides a proof, coercions and implicit arguments are
 omitted, several goals may share metavariables. Then :class:`GoalTextError` is raised, and the
-caller replays the theorem from its file (:func:`lean_dojo_v2.lean.verify.tactics.open_exact`).
+caller replays the theorem from its file (:func:`.points.theorem_point`).
 """
 
 from __future__ import annotations
@@ -34,13 +34,7 @@ class GoalTextError(LeanError):
 
 
 def parse_state(text: str) -> list[Goal]:
-    r"""Read a state as Lean prints it.
-
-    Args:
-        text: Goals separated by blank lines; premise marks are stripped.
-
-    Returns:
-        The goals, without an engine's ids; none for ``no goals``.
+    r"""Read a state as Lean prints it, without premise marks; its goals have no engine's ids.
 
     Raises:
         GoalTextError: If the text is not a printed state.
@@ -88,10 +82,7 @@ def _one_line(text: str) -> str:
 
 
 def statement(goal: Goal) -> tuple[str, list[str]]:
-    r"""Turn a printed goal into a closed expression.
-
-    Returns:
-        The expression, and the universe levels that it names.
+    r"""Turn a printed goal into a closed expression, and the universe levels that it names.
 
     Raises:
         GoalTextError: If the text hides something, such as a proof printed as ``⋯``.
@@ -148,7 +139,25 @@ class Start:
 
     expression: str
     levels: tuple[str, ...]
-    intros: tuple[str, ...]
+    intros: tuple[str, ...] = ()
+    goal: Goal | None = attrs.field(default=None, eq=False, repr=False)
+
+    def open(self, server: Server) -> GoalState:
+        """Open it as :func:`open_goal` does."""
+        try:
+            state = server.goal_start(self.expression, levels=self.levels)
+            for tactic in self.intros:
+                state = server.goal_tactic(state, tactic)
+        except (EngineLostError, EngineUnavailableError):
+            raise  # not about the text
+        except LeanError as error:
+            raise GoalTextError(f"Lean cannot read the printed goal again: {error}") from error
+        # A new goal's record repeats the given text, so Lean must print it.
+        printed = () if self.intros else server.goal_print(state).get("goals", ())
+        opened = state.goals if self.intros else [Goal.parse(goal, {}) for goal in printed]
+        if self.goal is not None and [*map(canonical, opened)] != [canonical(self.goal)]:
+            raise GoalTextError("the printed goal, read again, is another one")
+        return state
 
 
 def start_of(text: str, *, first_only: bool = False) -> Start:
@@ -167,45 +176,20 @@ def start_of(text: str, *, first_only: bool = False) -> Start:
         raise GoalTextError(f"{len(goals)} goals may share metavariables")
     expression, levels = statement(goals[0])
     intros = ("intro" if v.inaccessible else f"intro {v.name}" for v in goals[0].variables)
-    return Start(expression, tuple(levels), tuple(intros))
+    return Start(expression, tuple(levels), tuple(intros), goals[0])
 
 
 def open_goal(server: Server, text: str, *, first_only: bool = False) -> GoalState:
-    """Start a proof from a printed state.
+    """Start a proof from a printed state, for example the column ``problem`` of a dataset.
 
-    The result is checked: the opened goal must print as the given one does, up to names.
-
-    Args:
-        server: An engine that has imported the goal's constants.
-        text: The state as Lean printed it, for example the column ``problem`` of a dataset.
-        first_only: Open the first goal of several; otherwise several goals are refused.
-
-    Returns:
-        A state with that one goal, its hypotheses introduced.
+    The state has one goal, its hypotheses introduced. It must print as the given one does, up to
+    names. With ``first_only``, the first goal of several is opened; otherwise several are refused.
 
     Raises:
         GoalTextError: If the text is not sufficient.
         EngineLostError: If the engine dies or the time is up.
     """
-    start = start_of(text, first_only=first_only)
-    goal = parse_state(text)[0]
-    try:
-        state = server.goal_start(start.expression, levels=start.levels)
-        for tactic in start.intros:
-            state = server.goal_tactic(state, tactic)
-    except (EngineLostError, EngineUnavailableError):
-        raise  # not about the text
-    except LeanError as error:
-        raise GoalTextError(f"Lean cannot read the printed goal again: {error}") from error
-    opened = state.goals if goal.variables else _printed(server, state)
-    if [canonical(g) for g in opened] != [canonical(goal)]:
-        raise GoalTextError("the printed goal, read again, is another one")
-    return state
-
-
-def _printed(server: Server, state: GoalState) -> list[Goal]:
-    """Return a new goal as Lean prints it, since its record repeats the given text."""
-    return [Goal.parse(goal, {}) for goal in server.goal_print(state).get("goals", ())]
+    return start_of(text, first_only=first_only).open(server)
 
 
 def canonical(goal: Goal) -> str:
@@ -229,16 +213,9 @@ def reads_as(state: GoalState, text: str) -> bool:
     Some data has only the text. Different terms may be printed alike, so digests are compared
     instead if known.
     """
-    if not state.goals:
-        return False
-    goal = state.goals[0]
-    printed = goal.pp or str(goal)
-    first = re.split(r"\n\s*\n", remove_marks(text).strip("\n"), maxsplit=1)[0]
-    if _one_line(printed) == _one_line(first):
-        return True
-    read = parse_state(first)
-    opened = parse_state(goal.pp)[0] if goal.pp else goal
-    return bool(read) and canonical(opened) == canonical(read[0])
+    wanted = parse_state(text)[:1]
+    shown = parse_state(state.goals[0].pp or str(state.goals[0])) if state.goals else []
+    return bool(wanted) and [*map(canonical, shown)] == [*map(canonical, wanted)]
 
 
 def _rename(text: str, names: Mapping[str, str]) -> str:

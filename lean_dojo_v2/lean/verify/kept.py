@@ -18,22 +18,19 @@ class Kept(Generic[V]):
         self._found: OrderedDict[Hashable, V] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, key: Hashable, find: Callable[[], V]) -> V:
-        """Return the value of a key, computed by ``find`` if missing."""
-        with self._lock:
-            if key in self._found:
-                self._found.move_to_end(key)
-                return self._found[key]
-        value = find()
-        self[key] = value
-        return value
-
     def known(self, key: Hashable) -> V | None:
         """Return the value of a key, or None."""
         with self._lock:
             if key in self._found:
                 self._found.move_to_end(key)
             return self._found.get(key)
+
+    def get(self, key: Hashable, find: Callable[[], V]) -> V:
+        """Return the value of a key, computed by ``find`` if missing."""
+        value = self.known(key)
+        if value is None:
+            self[key] = value = find()
+        return value
 
     def __setitem__(self, key: Hashable, value: V) -> None:
         with self._lock:

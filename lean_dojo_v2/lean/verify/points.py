@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from typing import Protocol
 
 import attrs
@@ -13,12 +12,11 @@ from lean_dojo_v2.lean.client.records import GoalState
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import LeanError
 from lean_dojo_v2.lean.text.source import SourceTheorem
-from lean_dojo_v2.lean.verify.digests import digest
-from lean_dojo_v2.lean.verify.goal_text import Start, open_goal, start_of
-from lean_dojo_v2.lean.verify.opening import open_expression, open_step
+from lean_dojo_v2.lean.verify.goal_text import Start, start_of
 from lean_dojo_v2.lean.verify.outcomes import ProofOutcome
 from lean_dojo_v2.lean.verify.proofs import check_declaration, goal_source
 from lean_dojo_v2.lean.verify.screening import cites
+from lean_dojo_v2.lean.verify.states import StateDigest, digest, open_expression, open_step
 
 _FILLER = "skip;"
 
@@ -37,72 +35,29 @@ class Finish(Protocol):
 
 
 @attrs.frozen
-class Onward:
-    """A continuation by the traced proof: tactics, then its own from ``resume`` on."""
-
-    tactics: tuple[str, ...]
-    resume: int | None
-
-
-@attrs.frozen
 class ProofPoint:
     """A point of a proof, open in an engine.
 
     Attributes:
         state: The goals there.
+        digest: Digests of them by this engine.
+        finish: Checks the whole theorem with other tactics from here on.
+        key: Cache key, equal for equal points.
         rest: Ends of the traced proof, longest first: all tactics of its block from here on,
             then without the first, and so on. Empty for an unknown proof.
-        own: The traced proof's tactic here, alone.
-        after: Digests of the goals that it leaves; ``None`` if unknown.
-        blocks: The proofs inside it, each as one tactic, by the digest of its first goal.
-        finish: Checks the whole theorem with other tactics from here on; ``None`` without a
-            theorem.
-        said: Digests of the goals by this engine.
-        each: Digests of each goal by itself.
-        key: Cache key, equal for equal points.
+        after: Digests of the goals that the traced proof's own tactic leaves, each by itself.
+        blocks: The proofs inside that tactic, each as one tactic, by the digest of its first goal.
         own_names: Names of the theorem, which no tactic may cite.
     """
 
     state: GoalState
+    digest: StateDigest
+    finish: Finish = attrs.field(repr=False)
+    key: Hashable
     rest: tuple[str, ...] = ()
-    own: str | None = None
-    after: tuple[str, ...] | None = None
+    after: tuple[str, ...] = ()
     blocks: Mapping[str, str] = attrs.field(factory=dict)
-    finish: Finish | None = attrs.field(default=None, repr=False)
-    said: tuple[str, ...] = ()
-    each: tuple[str, ...] = ()
-    key: Hashable = None
     own_names: tuple[str, ...] = ()
-
-    def onward(self, goals: Sequence[str], after: Sequence[str]) -> Onward | None:
-        """Return the traced proof's continuation from the goals that a step has left.
-
-        Each must be a goal of the traced proof here: one that an inner block of its tactic proves
-        (``have h : p := ?_`` leaves the goal of ``have h : p := by …``), or one that its tactic
-        leaves, in order. The step must close an old goal or open a new one; reordering or
-        duplicating goals does not count.
-
-        Args:
-            goals: Digests of the goals after the step.
-            after: Digests of the goals after the traced proof's own tactic.
-        """
-        if set(goals) <= set(self.each) and Counter(self.each) <= Counter(goals):
-            return None
-        left = list(after)
-        tactics: list[str] = []
-        for goal in goals:
-            if left and goal == left[0]:
-                tactics.append("rotate_left")
-                left.pop(0)
-            elif goal in self.blocks:
-                tactics.append(self.blocks[goal])
-            else:
-                return None
-        if left:
-            return None
-        if set(tactics) == {"rotate_left"}:  # nothing else is open
-            tactics = []
-        return Onward(tuple(tactics), 1 if len(self.rest) > 1 else None)
 
 
 def theorem_point(server: Server, source: SourceTheorem, position: Position) -> ProofPoint:
@@ -111,11 +66,12 @@ def theorem_point(server: Server, source: SourceTheorem, position: Position) -> 
     Raises:
         LeanError: If there is no tactic at that place.
     """
-    opened = open_step(server, source, position)
-    text, end = source.text, source.offset(source.end)
-    starts = [start for start, _ in opened.members]
-    (start, own_end), block_end = opened.members[0], opened.members[-1][1]
-    line = "\n" + " " * opened.column
+    state, answer = open_step(server, source, position)
+    text, end, column = source.text, source.offset(source.end), int(answer["column"])
+    index = source.places.index_of_byte
+    starts = [index(start) for start, _ in answer["members"]]
+    block_end = index(answer["members"][-1][1])
+    line = "\n" + " " * column
 
     def finish(
         server: Server, tactics: tuple[str, ...], resume: int | None, timeout: float
@@ -124,24 +80,26 @@ def theorem_point(server: Server, source: SourceTheorem, position: Position) -> 
         own = line.join(f"({tactic})" for tactic in tactics)
         after = text[block_end:end]
         if resume is not None:
-            after = (
-                "\n" + _aligned(text, starts[resume], opened.column) + text[starts[resume] : end]
-            )
-        declaration = text[source.offset(source.start) : start] + own + after
+            after = "\n" + _aligned(text, starts[resume], column) + text[starts[resume] : end]
+        declaration = text[source.offset(source.start) : starts[0]] + own + after
         return check_declaration(server, source, declaration, timeout=timeout)
 
-    said = digest(server, opened.state)
+    blocks = {
+        block["goal"]: "· "
+        + _alone(text, index(block["members"][0][0]), index(block["members"][-1][1]))
+        for block in answer["blocks"]
+        if block["goal"] is not None  # it ran
+    }
+    found = digest(server, state)
     place = (source.file_path, source.before, source.declaration, position)
     return ProofPoint(
-        opened.state,
-        tuple(_alone(text, begin, block_end, opened.column) for begin in starts),
-        _alone(text, start, own_end),
-        opened.after,
-        {b.goal: f"· {_alone(text, b.start, b.end)}" for b in opened.blocks if b.goal is not None},
+        state,
+        found,
         finish,
-        said.goals,
-        said.each,
-        hash((_answerer(server), place, said.goals)),
+        hash((_answerer(server), place, found.goals)),
+        tuple(_alone(text, start, block_end, column) for start in starts),
+        tuple(answer["after"]),
+        blocks,
         tuple(name for name in source.own_names if not cites(source.proof, name)),
     )
 
@@ -173,8 +131,8 @@ def goal_point(server: Server, text: str) -> ProofPoint:
         GoalTextError: If the text is not sufficient.
     """
     server.begin(server.home)
-    state = open_goal(server, text, first_only=True)
-    return _bare(server, state, start_of(text, first_only=True))
+    start = start_of(text, first_only=True)
+    return _bare(server, start.open(server), start)
 
 
 def expression_point(server: Server, expression: str) -> ProofPoint:
@@ -184,7 +142,7 @@ def expression_point(server: Server, expression: str) -> ProofPoint:
         RequestError: If Lean cannot read it as a proposition.
     """
     state, levels = open_expression(server, expression)
-    return _bare(server, state, Start(expression, levels, ()))
+    return _bare(server, state, Start(expression, levels))
 
 
 def _bare(server: Server, state: GoalState, start: Start) -> ProofPoint:
@@ -203,9 +161,8 @@ def _bare(server: Server, state: GoalState, start: Start) -> ProofPoint:
                 raise
             return ProofOutcome(False, str(error))
 
-    said = digest(server, state).goals
-    key = hash((_answerer(server), start, said))
-    return ProofPoint(state, finish=finish, said=said, key=key)
+    found = digest(server, state)
+    return ProofPoint(state, found, finish, hash((_answerer(server), start, found.goals)))
 
 
 def _answerer(server: Server) -> Hashable:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from lean_dojo_v2.lean.client.records import Goal, GoalState
@@ -18,6 +19,7 @@ from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import (
     EngineDiedError,
     EngineLostError,
+    EngineProtocolError,
     LeanError,
     StaleStateError,
     TacticParseError,
@@ -25,24 +27,18 @@ from lean_dojo_v2.lean.errors import (
 from lean_dojo_v2.lean.messages import LeanMessage, Severity
 from lean_dojo_v2.lean.text.lexer import without_end
 from lean_dojo_v2.lean.text.source import SourceTheorem
-from lean_dojo_v2.lean.verify.grammar import parse
-from lean_dojo_v2.lean.verify.judged import (
-    Record,
-    elaborated,
-    judged,
-    owner_of,
-    reader_of,
-)
 from lean_dojo_v2.lean.verify.kept import Kept
-from lean_dojo_v2.lean.verify.opening import open_theorem
 from lean_dojo_v2.lean.verify.outcomes import ProofOutcome
-from lean_dojo_v2.lean.verify.screening import Reason, Refusal, screen
+from lean_dojo_v2.lean.verify.screening import Reason, Refusal, parse, screen
+from lean_dojo_v2.lean.verify.states import open_theorem, owner_of
 
 ALLOWED_AXIOMS = frozenset({"propext", "Classical.choice", "Quot.sound"})
 """Axioms of Lean's own library; every other axiom is refused."""
 PROOF_TIMEOUT = 60.0
 """Default time limit for a whole proof with its file's context, in seconds."""
 
+Record = Mapping[str, Any]
+"""An engine's description of a declaration: ``kind``, ``axioms``, ``statement``, ``kernel``, …"""
 ABSENT: Record = {"exists": False, "kernel": None}
 """Detail for a theorem missing in the judge's answer."""
 
@@ -53,16 +49,7 @@ _SORRY_WARNING = re.compile(r"declaration uses [`']sorry[`']")
 def check_proof(
     server: Server, source: SourceTheorem, proof: str, *, timeout: float = PROOF_TIMEOUT
 ) -> ProofOutcome:
-    """Check a proof of a theorem in its file.
-
-    Args:
-        server: An engine; with the repository as ``project_path`` if the file imports from it.
-        source: The theorem and its file.
-        proof: A tactic block, a model's completion: hostile input.
-        timeout: Seconds that Lean may take.
-
-    Returns:
-        Whether it holds, or why not.
+    """Check a proof of a theorem in its file: a tactic block, hostile input.
 
     Raises:
         EngineLostError: If the engine died or the time was up; the proof does not hold.
@@ -141,14 +128,14 @@ def check_declaration(
     """
     server.begin(owner_of(server, source))
     answer = elaborated(server, _fields(source, declaration + source.rest_of_block), timeout)
-    told = answer["declarations"][source.full_name]
-    messages = LeanMessage.parse_all(answer["messages"])
     first_line = source.before.count("\n") + 1
-    messages = [message for message in messages if message.pos.line >= first_line]
+    found = LeanMessage.parse_all(answer["messages"])
+    messages = [message for message in found if message.pos.line >= first_line]
     if problem := judge_messages(messages):
         if any(_in_statement(source, message) for message in messages):
             _require_statement(server, source, problem.detail)
         return problem
+    told = answer["declarations"][source.full_name]
     if not told["exists"]:
         return ProofOutcome(False, f"{source.full_name} was not defined")
     # A judge only sees theorems; the engine's report that there is none is believed.
@@ -157,17 +144,12 @@ def check_declaration(
     described = judged(server, answer, timeout)
     if isinstance(described, Refusal):
         return _refused(described)
-    found = described.get(source.full_name, ABSENT)
-    outcome = judge_declaration(found)
-    if not outcome.valid:
-        return outcome
-
-    def ask() -> str:
-        with reader_of(server, answer, owner_of(server, source)) as reader:
-            return _ask_statement(reader, source, timeout)
-
-    original = _kept_statement(server, source, str(answer["sources"]), ask)
-    return outcome if found["statement"] == original else _restated(source, outcome.axioms)
+    record = described.get(source.full_name, ABSENT)
+    outcome = judge_declaration(record)
+    if outcome.valid and record["statement"] != _statement(server, source, answer, timeout):
+        detail = f"{source.full_name} states something other than before"
+        return _refused(Refusal(Reason.STATEMENT, detail), outcome.axioms)
+    return outcome
 
 
 def _in_statement(source: SourceTheorem, message: LeanMessage) -> bool:
@@ -205,23 +187,52 @@ def goal_source(expression: str, levels: Sequence[str] = ()) -> SourceTheorem:
     return SourceTheorem(text, _GOAL_NAME, "<goal>", (1, 1), end, f"{head} :=", header=False)
 
 
-def judge_declaration(found: Record) -> ProofOutcome:
-    """Judge a finished theorem by its dependencies.
+def elaborated(server: Server, fields: Mapping[str, Any], timeout: float) -> dict[str, Any]:
+    """Elaborate a text (``dojo.check``).
 
-    Args:
-        found: The engine's description: ``kind``, ``axioms``, ``unsafe``, ``kernel``.
+    Returns:
+        The answer. If a program of a text has run in the engine, it has the data to judge as
+        ``export``, and its own ``declarations`` must not be trusted.
+
+    Raises:
+        EngineProtocolError: It has run such a program without an export, so there is no verdict.
+        RequestError, EngineLostError: See ``Server.ask``.
     """
-    if not found["exists"]:
-        problem = found["kernel"]
-        detail = "Lean's kernel did not get all of it" if problem is None else _rejection(problem)
-        return _refused(Refusal(Reason.UNCHECKED, detail))
-    axioms = tuple(axiom["name"] for axiom in found["axioms"])
-    if own := [a["name"] for a in found["axioms"] if not a["library"] and a["name"] != "sorryAx"]:
-        detail = f"the finished theorem rests on the file's own axiom {own[0]}"
-        return _refused(Refusal(Reason.AXIOM, detail), axioms)
-    if refusal := _bad_axioms(axioms) or _not_sound(found) or _unchecked(found):
-        return _refused(refusal, axioms)
-    return ProofOutcome(True, axioms=axioms)
+    answer = server.ask("dojo.check", {**fields, "export": True}, timeout)
+    if not server.tainted:
+        return {key: value for key, value in answer.items() if key != "export"}
+    if not isinstance(answer.get("export"), Mapping):
+        raise EngineProtocolError(
+            "The engine has run a program of the text, and did not hand over what it elaborated: "
+            "there is no verdict."
+        )
+    return answer
+
+
+def judged(server: Server, answer: Record, timeout: float) -> dict[str, Record] | Refusal:
+    """Return descriptions of a text's theorems by an engine that has run no program of it.
+
+    That is the engine itself, unless a program of the text has run in it: then a judge reads the
+    export, and any error in it is a reason to refuse.
+
+    Raises:
+        EngineLostError: There is no judge, or it was lost, so there is no verdict.
+    """
+    if "export" not in answer:
+        return dict(answer["declarations"])
+    found = server.judge.judge(answer["export"], timeout)
+    return found if isinstance(found, dict) else Refusal(Reason.UNCHECKED, found)
+
+
+def reader_of(server: Server, answer: Record, owner: str) -> AbstractContextManager[Server]:
+    """Enter an engine for a reference, which has run no program of the text of an answer.
+
+    ``owner`` is the reference's; see ``Server.begin``.
+
+    Raises:
+        EngineLostError: On entering: it did not become ready.
+    """
+    return server.judge.reader(owner, server) if "export" in answer else nullcontext(server)
 
 
 def _fields(source: SourceTheorem, declaration: str) -> dict[str, Any]:
@@ -234,67 +245,34 @@ def _fields(source: SourceTheorem, declaration: str) -> dict[str, Any]:
     }
 
 
-_statements: Kept[Any] = Kept(10_000)
-"""Digests of original statements, by kind of engine."""
+_statements: Kept[str] = Kept(10_000)
+"""Digests of original statements."""
 
 
-def _kept_statement(
-    server: Server, source: SourceTheorem, sources: str, find: Callable[[], Any]
-) -> Any:
-    """Return the cached digest of a theorem's statement.
+def _statement(server: Server, source: SourceTheorem, answer: Record, timeout: float) -> str:
+    """Return the cached digest of the theorem's own elaborated statement.
 
-    ``sources`` is a digest of the project's modules that its file imports: they may change.
+    ``answer`` is about another proof of it.
     """
+
+    def ask() -> str:
+        given_up = f"{source.head} := by\n  sorry{source.closing}"
+        with reader_of(server, answer, owner_of(server, source)) as reader:
+            told = reader.ask("dojo.check", _fields(source, given_up), timeout)
+        found = told["declarations"][source.full_name]
+        if not found["exists"]:
+            raise LeanError(
+                f"{source.file_path}:{source.start[0]}: {source.full_name} does not elaborate with "
+                "sorry for its proof; trace its repository again"
+            )
+        return str(found["statement"])
+
     if not source.header:  # a server's definitions may change
-        return find()
-    key = (server.kind, str(server.project_path), sources, source.before, source.head)
-    return _statements.get(key, find)
-
-
-def _ask_statement(server: Server, source: SourceTheorem, timeout: float) -> str:
-    """Return the digest of the theorem's own elaborated statement."""
-    given_up = f"{source.head} := by\n  sorry{source.closing}"
-    answer = server.ask("dojo.check", _fields(source, given_up), timeout)
-    found = answer["declarations"][source.full_name]
-    if not found["exists"]:
-        raise LeanError(
-            f"{source.file_path}:{source.start[0]}: {source.full_name} does not elaborate with "
-            "sorry for its proof; trace its repository again"
-        )
-    return str(found["statement"])
-
-
-def _strangers(constants: Sequence[Mapping[str, Any]]) -> Refusal | None:
-    """Refuse constants that a proof must not define; generated lemmas are allowed."""
-    for constant in constants:
-        name = str(constant["name"])
-        if constant["kind"] == "axiom":
-            return Refusal(Reason.AXIOM, f"defines the axiom {name}")
-        if constant.get("unsafe") or constant.get("implemented_by") or constant.get("extern"):
-            return Refusal(Reason.UNSAFE, f"defines {name}, which is not plain Lean")
-    return None
-
-
-def _not_sound(found: Mapping[str, Any]) -> Refusal | None:
-    if found["unsafe"]:
-        return Refusal(Reason.UNSAFE, f"rests on {', '.join(found['unsafe'])}")
-    return _other_kind(found)
-
-
-def _other_kind(found: Mapping[str, Any]) -> Refusal | None:
-    if found["kind"] != "theorem":
-        return Refusal(Reason.STATEMENT, f"has become a {found['kind']}")
-    return None
-
-
-def _unchecked(found: Mapping[str, Any]) -> Refusal | None:
-    """Refuse constants rejected by the kernel: a program can add constants past it."""
-    problem = found["kernel"]
-    return None if problem is None else Refusal(Reason.UNCHECKED, _rejection(problem))
-
-
-def _rejection(problem: Mapping[str, str]) -> str:
-    return f"rests on {problem['constant']}, which Lean's kernel refuses: {problem['message']}"
+        return ask()
+    # the project's modules that its file imports may change, too
+    modules = str(answer["sources"])
+    key = (server.kind, str(server.project_path), modules, source.before, source.head)
+    return _statements.get(key, ask)
 
 
 # --- judgement -----------------------------------------------------------------------------------
@@ -310,12 +288,29 @@ def judge_messages(messages: Sequence[LeanMessage]) -> ProofOutcome | None:
     return None
 
 
-def _bad_axioms(axioms: Sequence[str]) -> Refusal | None:
-    others = [axiom for axiom in axioms if axiom not in ALLOWED_AXIOMS]
-    if not others:
-        return None
-    worst = "sorryAx" if "sorryAx" in others else others[0]
-    return Refusal(_reason_of(worst), f"the finished theorem rests on the axiom {worst}")
+def judge_declaration(found: Record) -> ProofOutcome:
+    """Judge a finished theorem by its dependencies."""
+    axioms = tuple(axiom["name"] for axiom in found.get("axioms", ()))
+    refusal = _unsound(found, axioms)
+    return ProofOutcome(True, axioms=axioms) if refusal is None else _refused(refusal, axioms)
+
+
+def _unsound(found: Record, axioms: Sequence[str]) -> Refusal | None:
+    unchecked = None
+    if (problem := found["kernel"]) is not None:  # a program can add constants past the kernel
+        why = f"rests on {problem['constant']}, which Lean's kernel refuses: {problem['message']}"
+        unchecked = Refusal(Reason.UNCHECKED, why)
+    if not found["exists"]:
+        return unchecked or Refusal(Reason.UNCHECKED, "Lean's kernel did not get all of it")
+    if own := [a["name"] for a in found["axioms"] if not a["library"] and a["name"] != "sorryAx"]:
+        detail = f"the finished theorem rests on the file's own axiom {own[0]}"
+        return Refusal(Reason.AXIOM, detail)
+    if others := [axiom for axiom in axioms if axiom not in ALLOWED_AXIOMS]:
+        worst = "sorryAx" if "sorryAx" in others else others[0]
+        return Refusal(_reason_of(worst), f"the finished theorem rests on the axiom {worst}")
+    if found["unsafe"]:
+        return Refusal(Reason.UNSAFE, f"rests on {', '.join(found['unsafe'])}")
+    return _other_kind(found) or unchecked
 
 
 def _reason_of(axiom: str) -> Reason:
@@ -325,9 +320,21 @@ def _reason_of(axiom: str) -> Reason:
     return Reason.NATIVE if native else Reason.AXIOM
 
 
-def _restated(source: SourceTheorem, axioms: tuple[str, ...]) -> ProofOutcome:
-    detail = f"{source.full_name} states something other than before"
-    return _refused(Refusal(Reason.STATEMENT, detail), axioms)
+def _other_kind(found: Record) -> Refusal | None:
+    if found["kind"] != "theorem":
+        return Refusal(Reason.STATEMENT, f"has become a {found['kind']}")
+    return None
+
+
+def _strangers(constants: Sequence[Mapping[str, Any]]) -> Refusal | None:
+    """Refuse constants that a proof must not define; generated lemmas are allowed."""
+    for constant in constants:
+        name = str(constant["name"])
+        if constant["kind"] == "axiom":
+            return Refusal(Reason.AXIOM, f"defines the axiom {name}")
+        if constant.get("unsafe") or constant.get("implemented_by") or constant.get("extern"):
+            return Refusal(Reason.UNSAFE, f"defines {name}, which is not plain Lean")
+    return None
 
 
 def _refused(refusal: Refusal, axioms: tuple[str, ...] = ()) -> ProofOutcome:

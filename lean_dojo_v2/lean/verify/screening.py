@@ -1,9 +1,9 @@
-"""Refuse hostile completions by their text, before Lean sees them.
+"""Refuse hostile completions by their text and their syntax, before Lean runs them.
 
 A model's completion is hostile input: a policy rewarded for "no error" finds every way to avoid
-errors. This is the first of three walls. The second is Lean's
-own parser (exactly one tactic, :mod:`lean_dojo_v2.lean.verify.tactics`), the third the axioms and
-the statement of the finished declaration. The text wall is cheap and says *why*; it is deliberately
+errors. These are the first two of three walls: the text alone (:func:`screen`), and Lean's own
+parser (:func:`parse`), which must find exactly one tactic. The third is the axioms and the
+statement of the finished declaration. The text wall is cheap and says *why*; it is deliberately
 stricter than soundness needs, because a tactic that mentions ``sorry`` in a string is not a loss.
 """
 
@@ -16,6 +16,9 @@ from enum import StrEnum
 
 import attrs
 
+from lean_dojo_v2.lean.client.records import GoalState
+from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean.errors import TacticParseError
 from lean_dojo_v2.lean.text.lexer import tokens
 
 MAX_TACTIC_CHARS = 2_000
@@ -137,10 +140,15 @@ _HASH_WORD = re.compile(r"#\s*(?!univ\b)[a-z]\w*[a-z]")
 _PERCENT = re.compile(r"\b(eval|by_elab|binop|include_str|compile_time|declare)\w*%")
 # Positions where a word is a tactic's name, as `ext` in a proof of `Foo.ext`.
 _TACTIC_BEGINS = re.compile(r"(?:^|\n|;|<;>|·|\bby)\s*\Z")
-# Lean runs the value of a setting as a program (`simp (config := f x)`), unless it is plain data.
+# Lean runs the value of a setting as a program (`simp (config := f x)`), unless it is plain data:
+# a structure of numbers, booleans and names, and of such structures.
 _CONFIG = re.compile(r"\(\s*config\s*:=")
-_DATA = re.compile(r"\s*(?:\d+|true|false|\.[^\W\d]\w*)\s*")
-_FIELD = re.compile(r"\s*[^\W\d][\w']*\s*:=")
+_STRUCTURE = r"\{{\s*(?:[^\W\d][\w']*\s*:=\s*{value}\s*(?:,\s*|(?=\}})))*\}}"
+_DATA = r"(?:\d+|true|false|\.[^\W\d]\w*)"
+_DATA_OR_STRUCTURE = rf"(?:{_DATA}|{_STRUCTURE.format(value=_DATA)})"
+_PLAIN_CONFIG = re.compile(
+    rf"{_CONFIG.pattern}\s*{_STRUCTURE.format(value=_DATA_OR_STRUCTURE)}\s*\)"
+)
 _INCLUDE = re.compile(r"\b(include_str|include_bytes)\b")
 
 
@@ -249,32 +257,9 @@ def _reason_of(part: str) -> Reason | None:
 
 
 def _settings(text: str) -> Refusal | None:
-    """Refuse settings other than structures of numbers, booleans and names."""
-    for match in _CONFIG.finditer(text):
-        end = _end_of_structure(text, match.end())
-        if end is None or not text[end:].lstrip().startswith(")"):
-            return Refusal(Reason.METAPROGRAM, "a config that is not a structure of plain values")
+    if _CONFIG.search(_PLAIN_CONFIG.sub("", text)):
+        return Refusal(Reason.METAPROGRAM, "a config that is not a structure of plain values")
     return None
-
-
-def _end_of_structure(text: str, start: int) -> int | None:
-    """Find the end of `{ field := value, … }` at a position of a text, if there is one."""
-    position = start + len(text[start:]) - len(text[start:].lstrip())
-    if not text.startswith("{", position):
-        return None
-    position += 1
-    while field := _FIELD.match(text, position):
-        value = _DATA.match(text, field.end())
-        end = value.end() if value else _end_of_structure(text, field.end())
-        if end is None:
-            return None
-        rest = text[end:].lstrip()
-        position = len(text) - len(rest)
-        if not rest.startswith(","):
-            break
-        position += 1
-    rest = text[position:].lstrip()
-    return len(text) - len(rest) + 1 if rest.startswith("}") else None
 
 
 def _own_names(text: str, own_names: Collection[str]) -> Refusal | None:
@@ -300,3 +285,60 @@ def cites(text: str, name: str) -> bool:
         if not before.endswith(".") or before.endswith("_root_."):
             return True
     return False
+
+
+_FORBIDDEN: tuple[tuple[Reason, re.Pattern[str]], ...] = tuple(
+    (reason, re.compile(pattern))
+    for reason, pattern in (
+        (Reason.SORRY, r"Lean\.Parser\.(Tactic\.tactic(Sorry|Admit|Stop_)|Term\.sorry)"),
+        (Reason.NATIVE, r"Lean\.Parser\.Tactic\.(nativeDecide|bvDecide|bvCheck|bvTrace)"),
+        (Reason.OPTION, r"Lean\.Parser\.(Tactic|Term|Command|Tactic\.Conv)\.set_option"),
+        (Reason.SCOPE, r"Lean\.Parser\.(Tactic|Term|Command|Tactic\.Conv)\.open\w*"),
+        (Reason.UNSAFE, r"Lean\.Parser\.Term\.(unsafe|dbgTrace|panic|attributes)"),
+        (
+            Reason.METAPROGRAM,
+            r"Lean\.(byElab|includeStr|Parser\.(Tactic|Term)\.(runTac|quot\w*))|.*\.(dynamicQ|q)uot",
+        ),
+        (Reason.SEARCH, r"Lean\.Parser\.Tactic\.(exact\?|apply\?|rewrites\?)"),
+        (Reason.COMMAND, r"Lean\.Parser\.(Command|Termination)\..*"),
+    )
+)
+
+_LET_REC = "Lean.Parser.Termination.suffix"
+"""Syntax kinds of a `let rec`. Only a whole proof may contain one, since the goal after a single
+tactic does not show whether the recursion terminates."""
+
+
+def parse(
+    server: Server,
+    tactic: str,
+    *,
+    state: GoalState | None = None,
+    whole_proof: bool = False,
+    own_names: Collection[str] = (),
+    timeout: float | None = None,
+) -> Refusal | None:
+    """Let Lean parse a text as exactly one tactic, and judge its syntax.
+
+    Anything spelt in ways that a text search misses is refused by its kind of syntax. The
+    environment of ``state``, for which it is, may know more syntax. ``whole_proof`` allows
+    `let rec`, as the whole theorem is elaborated afterwards.
+
+    Raises:
+        TacticParseError: If it is not exactly one tactic.
+        StaleStateError: If the state belongs to an engine that is gone.
+    """
+    answer = server.parse_tactic(tactic, state, timeout=timeout)
+    if "parseError" in answer:
+        raise TacticParseError(str(answer["parseError"]))
+    allowed = {_LET_REC} if whole_proof else set()
+    for kind in answer["kinds"]:
+        for reason, pattern in _FORBIDDEN:
+            if kind not in allowed and pattern.fullmatch(kind):
+                return Refusal(reason, f"contains the syntax {kind}")
+    if answer.get("evaluates"):
+        return Refusal(Reason.METAPROGRAM, "a setting that is more than plain values")
+    # Names as Lean reads them, without escapes.
+    names = " ".join(name for name in answer["identifiers"] if name)
+    # `exact`, because none of them is the name of a tactic.
+    return screen(f"exact {names}", whole_proof=True, own_names=own_names) if names else None

@@ -23,8 +23,6 @@ from lean_dojo_v2.lean.errors import (
     TacticFailure,
     TacticParseError,
 )
-from lean_dojo_v2.lean.verify.grammar import parse
-from lean_dojo_v2.lean.verify.opening import open_exact, open_theorem
 from lean_dojo_v2.lean.verify.outcomes import ProofOutcome, TacticOutcome, Verdict
 from lean_dojo_v2.lean.verify.proofs import (
     ALLOWED_AXIOMS,
@@ -33,7 +31,8 @@ from lean_dojo_v2.lean.verify.proofs import (
     check_proof,
     not_hidden,
 )
-from lean_dojo_v2.lean.verify.screening import MALFORMED, Refusal, screen
+from lean_dojo_v2.lean.verify.screening import MALFORMED, Refusal, parse, screen
+from lean_dojo_v2.lean.verify.states import open_theorem
 
 __all__ = [
     "ALLOWED_AXIOMS",
@@ -44,7 +43,6 @@ __all__ = [
     "check_goal_proof",
     "check_proof",
     "check_tactic",
-    "open_exact",
     "open_theorem",
 ]
 

@@ -22,8 +22,8 @@ from lean_dojo_v2.lean.errors import (
     LeanError,
     StaleStateError,
 )
-from lean_dojo_v2.lean.verify.digests import digest
 from lean_dojo_v2.lean.verify.outcomes import ProofOutcome, TacticOutcome, Verdict
+from lean_dojo_v2.lean.verify.states import digest
 from lean_dojo_v2.lean.verify.tactics import check_tactic
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover.problem import Problem

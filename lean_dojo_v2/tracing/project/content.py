@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from hashlib import new as new_hash, sha256
+from hashlib import sha1, sha256
 from pathlib import Path, PurePosixPath
 
 from lean_dojo_v2.errors import TraceError
@@ -88,6 +88,23 @@ def state_of_data(project: LakeProject) -> str:
     return name_of(data) if data else ""
 
 
+def lake_state(root: Path) -> str:
+    """Hash Lake's files: lakefiles and the commits of the dependencies.
+
+    They determine compiled packages and their options; a dependency that is a folder has no commit,
+    so its lakefile counts.
+
+    Raises:
+        TraceError: If they cannot be read.
+    """
+    dependencies = read_project(root).dependencies
+    digest = sha256(repr(dependencies).encode())
+    for folder in (root, *(root / d.path for d in dependencies if d.path is not None)):
+        lakefile = find_lakefile(folder)
+        digest.update(sha256(lakefile.read_bytes() if lakefile else b"").digest())
+    return digest.hexdigest()
+
+
 def readable_files(folder: Path) -> Iterator[Path]:
     """Yield the files that programs of a project may read while it is elaborated.
 
@@ -163,10 +180,8 @@ def _is_missing(folder: Path, path: str) -> bool:
 def _is_blob(file: Path, blob: str) -> bool:
     """Whether a file equals git's blob, ignoring Windows line endings."""
     content = os.fsencode(file.readlink()) if file.is_symlink() else file.read_bytes()
-    unix = content.replace(b"\r\n", b"\n")
-    return blob in {_blob(content, len(blob)), _blob(unix, len(blob))}
-
-
-def _blob(content: bytes, digits: int) -> str:
-    kind = "sha256" if digits == 64 else "sha1"
-    return new_hash(kind, b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+    texts = (content, content.replace(b"\r\n", b"\n"))
+    return any(
+        sha1(b"blob %d\0" % len(text) + text, usedforsecurity=False).hexdigest() == blob
+        for text in texts
+    )

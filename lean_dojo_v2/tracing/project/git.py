@@ -27,7 +27,7 @@ from lean_dojo_v2.atomic import atomic_write_text
 from lean_dojo_v2.errors import TraceError
 from lean_dojo_v2.paths import repos_dir
 
-FULL_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
+FULL_COMMIT = re.compile(r"[0-9a-f]{40}\Z")
 
 _SETTINGS = (
     "core.fsmonitor=",
@@ -66,6 +66,8 @@ _OTHERS = (  # the caller's, for example inside a git hook; they would point to 
 )
 _BYTE_FOR_BYTE = "* -text -filter -ident !working-tree-encoding\n"
 """Attributes that override a repository's own, so that files are checked out as committed."""
+_MIRROR = "[core]\n\trepositoryFormatVersion = 0\n\tbare = true\n"
+"""A mirror's configuration; written anew, as the folder ``raid`` may have come with a project."""
 
 
 def run_git(
@@ -77,12 +79,8 @@ def run_git(
 ) -> str:
     """Run git without any of a repository's own programs, and return its output.
 
-    Args:
-        arguments: The command and its arguments.
-        folder: Its folder, which must be a repository's root.
-        fetches: Whether the command may fetch from elsewhere (with the caller's
-            ``GIT_ALLOW_PROTOCOL``, if set).
-        variables: Environment variables to add.
+    ``folder`` must be a repository's root. A command that ``fetches`` may do so from elsewhere
+    (with the caller's ``GIT_ALLOW_PROTOCOL``, if set). ``variables`` join the environment.
 
     Raises:
         TraceError: If there is no git, or git fails; the message is git's own.
@@ -140,13 +138,8 @@ def files_of(folder: Path, commit: str) -> dict[str, str]:
         TraceError: If git cannot read it.
     """
     listed = run_git(["ls-tree", "-r", "-z", "--full-tree", commit], folder=folder)
-    found: dict[str, str] = {}
-    for entry in filter(None, listed.split("\0")):
-        about, _, path = entry.partition("\t")
-        _, kind, name = about.split()[:3]
-        if kind == "blob":
-            found[path] = name
-    return found
+    entries = (entry.partition("\t") for entry in filter(None, listed.split("\0")))
+    return {path: about.split()[2] for about, _, path in entries if about.split()[1] == "blob"}
 
 
 def is_repository(folder: Path) -> bool:
@@ -173,7 +166,7 @@ def _mirror(url: str) -> Path:
     """Clone ``url`` into the cache, without files, unless cached."""
     mirror = _home(url) / "git"
     if mirror.is_dir():
-        _write_config(mirror)
+        atomic_write_text(mirror / "config", _MIRROR)
         return mirror
     mirror.parent.mkdir(parents=True, exist_ok=True)
     partial = Path(mkdtemp(prefix=".clone-", dir=mirror.parent))
@@ -189,24 +182,6 @@ def _mirror(url: str) -> Path:
     finally:
         shutil.rmtree(partial, ignore_errors=True)
     return mirror
-
-
-def _write_config(mirror: Path) -> None:
-    """Rewrite a mirror's configuration, since the folder ``raid`` may have come with a project."""
-    try:
-        kind = run_git([f"--git-dir={mirror}", "rev-parse", "--show-object-format"])
-    except TraceError:
-        kind = "sha1"
-    extension = f"[extensions]\n\tobjectFormat = {kind}\n" if kind != "sha1" else ""
-    core = f"[core]\n\trepositoryFormatVersion = {int(bool(extension))}\n\tbare = true\n"
-    atomic_write_text(mirror / "config", core + extension)
-
-
-def _delete_leftovers(home: Path) -> None:
-    """Delete remnants of killed processes; the caller holds the lock."""
-    for pattern in (".clone-*", ".checkout-*"):
-        for path in home.glob(pattern):
-            shutil.rmtree(path, ignore_errors=True)
 
 
 def find_commit(folder: Path, revision: str) -> str | None:
@@ -233,7 +208,8 @@ def resolve(url: str, revision: str) -> str:
     home = _home(url)
     home.mkdir(parents=True, exist_ok=True)
     with FileLock(home / "lock"):
-        _delete_leftovers(home)
+        for leftover in (*home.glob(".clone-*"), *home.glob(".checkout-*")):  # of killed processes
+            shutil.rmtree(leftover, ignore_errors=True)
         mirror = _mirror(url)
         exact = FULL_COMMIT.match(revision) is not None
         found = find_commit(mirror, revision) if exact else None
@@ -267,11 +243,8 @@ def _fetch(mirror: Path, url: str, commit: str | None) -> None:
 def checkout(url: str, commit: str, *, near: Path | None = None) -> Path:
     """Return a folder with the files of a full commit, made once, atomically, without ``.git``.
 
-    Args:
-        url: The repository's address.
-        commit: The commit.
-        near: The folder of its repository, if that is on this machine; then nothing is cloned, and
-            git reads its objects without its configuration.
+    If the repository's folder is on this machine (``near``), nothing is cloned, and git reads its
+    objects without its configuration.
 
     Raises:
         TraceError: If the repository cannot be cloned or has no such commit.
@@ -313,8 +286,7 @@ def _write_tree(partial: Path, objects: Path, commit: str) -> None:
     """Write a commit's files to ``partial/tree``, from a bare repository."""
     tree, home = partial / "tree", partial / "git"
     tree.mkdir()
-    kind = "sha256" if len(commit) == 64 else "sha1"
-    run_git(["init", "--quiet", "--bare", "--template=", f"--object-format={kind}", str(home)])
+    run_git(["init", "--quiet", "--bare", "--template=", "--object-format=sha1", str(home)])
     (home / "info").mkdir(exist_ok=True)
     (home / "info" / "attributes").write_text(_BYTE_FOR_BYTE)
     where = ["-c", "core.bare=false", f"--git-dir={home}", f"--work-tree={tree}"]

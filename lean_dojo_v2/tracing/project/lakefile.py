@@ -7,7 +7,6 @@ import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -17,7 +16,6 @@ from lean_dojo_v2.errors import TraceError
 from lean_dojo_v2.lean.text.header import parse_header
 from lean_dojo_v2.lean.text.lexer import Token, code_tokens
 from lean_dojo_v2.paths import raid_dir
-from lean_dojo_v2.tracing.project.modules import module_name, module_path
 
 TOOLCHAIN_FILE = "lean-toolchain"
 LAKEFILES = ("lakefile.lean", "lakefile.toml")
@@ -26,6 +24,20 @@ MANIFEST = "lake-manifest.json"
 _PACKAGES_DIR = PurePosixPath(".lake/packages")
 NOT_SOURCES = frozenset({".lake", ".git", "lake-packages", "build"})
 """Folders of a project with built or fetched files."""
+
+
+def module_path(module: str) -> PurePosixPath:
+    """Return a module's file, relative to its source folder.
+
+    >>> str(module_path("Sample.Logic"))
+    'Sample/Logic.lean'
+    """
+    return PurePosixPath(module.replace(".", "/") + ".lean")
+
+
+def module_name(path: PurePosixPath) -> str:
+    """Return the module of a file, given relative to its source folder."""
+    return ".".join(path.with_suffix("").parts)
 
 
 @attrs.frozen
@@ -207,23 +219,6 @@ def _path(entry: Mapping[str, Any]) -> str:
     return str(entry.get("path", ""))
 
 
-def lake_state(root: Path) -> str:
-    """Hash Lake's files: lakefiles and the commits of the dependencies.
-
-    They determine compiled packages and their options; a dependency that is a folder has no commit,
-    so its lakefile counts.
-
-    Raises:
-        TraceError: If they cannot be read.
-    """
-    dependencies = read_project(root).dependencies
-    digest = sha256(repr(dependencies).encode())
-    for folder in (root, *(root / d.path for d in dependencies if d.path is not None)):
-        lakefile = find_lakefile(folder)
-        digest.update(sha256(lakefile.read_bytes() if lakefile else b"").digest())
-    return digest.hexdigest()
-
-
 def may_have_sources(folder: Path) -> bool:
     """Whether a folder may have sources: not if it is hidden, built, installed or our own."""
     return (
@@ -272,6 +267,9 @@ def read_target(
 
 
 _DECLARATIONS = frozenset({"package", "lean_lib", "lean_exe", "require", "target", "script"})
+_NAME = re.compile(r"` (\S+)")
+_FIELD = re.compile(r'\b(srcDir|root) := ["`] ?([^"\s]*)')
+_NAMES = re.compile(r"\b(roots|globs) := #\[ ([^\]]*)\]")
 _PATH_WORDS = frozenset({"/", "(", ")", "⟨", "⟩", "__dir__", "FilePath.mk", "System.FilePath.mk"})
 
 
@@ -315,25 +313,11 @@ def _requirement(block: Sequence[Token]) -> dict[str, str]:
 
 def _fields(block: Sequence[Token]) -> dict[str, Any]:
     """Collect ``srcDir := "…"``, ``roots := #[`A, `B]`` and similar fields."""
-    fields: dict[str, Any] = {}
-    for name, assign, *rest in (block[i:] for i in range(len(block) - 2)):
-        if assign.text != ":=" or name.text not in {"srcDir", "roots", "globs", "root"}:
-            continue
-        if name.text == "srcDir":
-            fields["srcDir"] = rest[0].text.strip('"')
-            continue
-        values = []
-        for token in rest:
-            if token.text in {"]", ":=", "where"} or token.text.startswith("@"):
-                break
-            if token.kind == "ident" and token.text[0] != ".":
-                values.append(token.text.replace("«", "").replace("»", ""))
-                if name.text == "root":
-                    break
-        values = [value for value in values if value not in {"andSubmodules", "submodules", "one"}]
-        if values:
-            fields[name.text] = values[0] if name.text == "root" else values
-    return fields
+    code = " ".join(token.text for token in block)
+    fields: dict[str, Any] = dict(_FIELD.findall(code))
+    for name, values in _NAMES.findall(code):
+        fields[name] = [value.replace("«", "").replace("»", "") for value in _NAME.findall(values)]
+    return {name: value for name, value in fields.items() if value}
 
 
 def _manifest(path: Path) -> tuple[tuple[Dependency, ...], PurePosixPath]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path, PurePosixPath
 
 import attrs
@@ -11,8 +12,12 @@ from lean_dojo_v2.errors import TraceError
 from lean_dojo_v2.lean.text.header import Header, parse_header
 from lean_dojo_v2.lean.text.source import read_source
 from lean_dojo_v2.tracing.project import git
-from lean_dojo_v2.tracing.project.lakefile import Dependency, LakeProject, read_project
-from lean_dojo_v2.tracing.project.modules import ImportGraph, module_path
+from lean_dojo_v2.tracing.project.lakefile import (
+    Dependency,
+    LakeProject,
+    module_path,
+    read_project,
+)
 
 CORE_ROOTS = frozenset({"Init", "Std", "Lean", "Lake"})
 """Roots of the modules that come with Lean itself."""
@@ -45,14 +50,14 @@ class Workspace:
     Attributes:
         project: The project.
         files: Every file by its module; of dependencies only imported ones.
-        graph: Their import graph.
+        imports: For each module its direct imports among them, in the order of its header.
         packages: For unavailable modules: the dependency by the root of the module.
         unusable: Unreadable files of the repository by path, with the reason; not among ``files``.
     """
 
     project: LakeProject
     files: Mapping[str, SourceFile]
-    graph: ImportGraph
+    imports: Mapping[str, tuple[str, ...]]
     packages: Mapping[str, str]
     unusable: Mapping[str, str] = attrs.field(factory=dict)
 
@@ -67,26 +72,22 @@ class Workspace:
         chosen: dict[str, str] = {}
         for file in sorted(self.files.values(), key=lambda file: file.module not in imported):
             chosen.setdefault(file.path, file.module)
-        own = [f for f in map(self.files.__getitem__, self.graph.order()) if not f.package]
-        own = [f for f in own if f.module == chosen[f.path]]
+        own = [f for f in self.all if not f.package and f.module == chosen[f.path]]
         only = self.project.only
         return own if only is None else [f for f in own if f.path == str(only)]
 
     @property
     def all(self) -> list[SourceFile]:
-        """Every file, imported ones first."""
-        return [self.files[module] for module in self.graph.order()]
+        """Every file, imported ones first, otherwise by module."""
+        return [self.files[module] for module in imported_first(self.imports, sorted(self.imports))]
 
     def closure(self, module: str) -> list[SourceFile]:
         """Return the files that a module imports, directly or not, imported ones first."""
-        return [self.files[name] for name in self.graph.closure(module)]
+        return [self.files[name] for name in imported_first(self.imports, [module])[:-1]]
 
     def imports_among(self, modules: Iterable[str]) -> dict[str, tuple[str, ...]]:
         """Return the direct imports of some modules and of all their imports."""
-        needed = set(modules)
-        for module in list(needed):
-            needed.update(self.graph.closure(module))
-        return {module: self.graph.imports[module] for module in needed}
+        return {name: self.imports[name] for name in imported_first(self.imports, modules)}
 
     def path_of(self, module: str) -> str | None:
         """Return the file of any module, relative to the repository."""
@@ -144,13 +145,50 @@ def read_workspace(project: LakeProject, *, fetch: bool = False) -> Workspace:
         for modules in found.values():
             available.update(modules)
     _add_imported(files, available)
-    graph = ImportGraph.build({module: file.header for module, file in files.items()})
-    for module, circle in graph.circles.items():
-        unusable[files.pop(module).path] = f"import cycle: {' → '.join(circle)}"
+    while circle := _circle(_imports(files)):
+        for index, module in enumerate(circle):
+            names = " → ".join((*circle[index:], *circle[: index + 1]))
+            unusable[files.pop(module).path] = f"import cycle: {names}"
     packages = {d.name.lower(): d.name for d in project.dependencies}
     if project.only is not None:
         unusable = {path: why for path, why in unusable.items() if path == str(project.only)}
-    return Workspace(project, files, graph, packages, unusable)
+    return Workspace(project, files, _imports(files), packages, unusable)
+
+
+def imported_first(imports: Mapping[str, Sequence[str]], modules: Iterable[str]) -> list[str]:
+    """Return modules and all that they import, imported ones first.
+
+    graphlib sorts, but cannot restrict to what one module reaches, and cache keys depend on the
+    order. There is no recursion, since chains are long.
+    """
+    done: dict[str, None] = {}
+    for root in modules:
+        stack = [(root, False)]
+        while stack:
+            module, finished = stack.pop()
+            if finished:
+                done[module] = None
+            elif module not in done:
+                stack.append((module, True))
+                stack.extend((name, False) for name in reversed(imports[module]))
+    return list(done)
+
+
+def _imports(files: Mapping[str, SourceFile]) -> dict[str, tuple[str, ...]]:
+    return {
+        module: tuple(name for name in file.header.modules if name in files)
+        for module, file in files.items()
+    }
+
+
+def _circle(imports: Mapping[str, tuple[str, ...]]) -> list[str]:
+    """Find a cycle of imports, if any."""
+    try:
+        TopologicalSorter(imports).prepare()
+    except CycleError as error:
+        circle: list[str] = error.args[1][:0:-1]
+        return circle
+    return []
 
 
 def _missing(*known: Mapping[str, SourceFile]) -> set[str]:

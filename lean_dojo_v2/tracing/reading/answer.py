@@ -14,9 +14,10 @@ from typing import Any, TypeAlias
 from lean_dojo_core.records import Position
 from lean_dojo_v2.errors import TraceError
 from lean_dojo_v2.lean.text.positions import PositionMap
-from lean_dojo_v2.lean.verify.digests import kept
+from lean_dojo_v2.lean.verify.states import recorded
 from lean_dojo_v2.tracing.reading.names import user_name
 from lean_dojo_v2.tracing.reading.records import (
+    Declared,
     Definition,
     Diagnostic,
     ElaboratedTactic,
@@ -26,9 +27,6 @@ from lean_dojo_v2.tracing.reading.records import (
 )
 
 Fields: TypeAlias = Mapping[str, Any]
-Home: TypeAlias = tuple[str, Position | None, Position | None]
-"""The module that defines a constant; where its name starts and ends there, if known."""
-_NOWHERE: Home = ("", None, None)
 
 
 def read_answer(answer: Fields, places: PositionMap) -> Elaboration:
@@ -43,25 +41,32 @@ def read_answer(answer: Fields, places: PositionMap) -> Elaboration:
         return places.index_of_byte(start), places.index_of_byte(end)
 
     try:
-        declared = [one for one in answer["declarations"] if one["lean_name"] is not None]
         return Elaboration(
             commands=tuple(TracedCommand(*span(command)) for command in answer["commands"]),
+            declared=tuple(
+                Declared(
+                    *span(one), one["lean_name"], span(one["statement"])[1], tuple(one["uses"])
+                )
+                for one in answer["declarations"]
+            ),
             steps=tuple(
                 ElaboratedTactic(
                     *span(tactic),
                     tactic["state_before"],
                     tactic["state_after"],
-                    None if tactic["digest"] is None else kept(tactic["digest"]),
+                    None if tactic["digest"] is None else recorded(tactic["digest"]),
                 )
                 for tactic in answer["tactics"]
                 if tactic["in_sequence"]
             ),
-            definitions=tuple(_definitions(answer, places)),
+            definitions=tuple(
+                Definition(name, _span(info["definition"], places)[0])
+                for name, info in _constants(answer)
+                if info["definition"]
+            ),
             references=tuple(_references(answer, places)),
             problems=tuple(_problem(message, places) for message in answer["messages"]),
-            uses={one["lean_name"]: tuple(one["uses"]) for one in declared},
             made=tuple(answer["made"]),
-            statements={one["lean_name"]: span(one["statement"])[1] for one in declared},
             in_memory=tuple(answer["in_memory"]),
         )
     except (KeyError, TypeError, ValueError) as error:
@@ -84,35 +89,27 @@ def _constants(answer: Fields) -> Iterator[tuple[str, Fields]]:
         yield str(json.loads(key)["c"]["n"]), info
 
 
-def _definitions(answer: Fields, places: PositionMap) -> Iterator[Definition]:
-    for name, info in _constants(answer):
-        if info["definition"]:
-            yield Definition(user_name(name), *_span(info["definition"], places), name)
-
-
 def _references(answer: Fields, places: PositionMap) -> list[Reference]:
     """Return the identifiers that denote constants, in the order of the text.
 
     Lean writes them in the order of a hash table.
     """
-    homes = {item["lean_name"]: _home(item) for item in answer["references"]}
+    homes: dict[str, Fields] = {item["lean_name"]: item for item in answer["references"]}
     found: list[Reference] = []
     for name, info in _constants(answer):
-        home = homes.get(name, _NOWHERE)
+        home = homes.get(name, {})
+        module, defined = home.get("module"), (_place(home, "def_pos"), _place(home, "def_end_pos"))
         if info["definition"]:
             start, end = map(places.position, _span(info["definition"], places))
-            home = (answer["module"] or "", start, end)
-        module, *defined = home
+            module, defined = answer["module"], (start, end)
         spans = (_span(usage, places) for usage in info["usages"])
-        found += (Reference(user_name(name), module, *span, *defined) for span in spans)
+        found += (Reference(user_name(name), module or "", *span, *defined) for span in spans)
     return sorted(found, key=lambda one: (one.start, one.end, one.full_name))
 
 
-def _home(item: Fields) -> Home:
-    start, end = item["def_pos"], item["def_end_pos"]
-    if start is None or end is None:
-        return item["module"] or "", None, None
-    return item["module"] or "", (int(start[0]), int(start[1])), (int(end[0]), int(end[1]))
+def _place(home: Fields, key: str) -> Position | None:
+    place = home.get(key)
+    return None if place is None else (int(place[0]), int(place[1]))
 
 
 def _span(place: Sequence[Any], places: PositionMap) -> tuple[int, int]:

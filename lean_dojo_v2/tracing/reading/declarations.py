@@ -1,4 +1,9 @@
-"""Declarations in the text: range, keyword and statement."""
+"""The declarations of a file: range, keyword and statement.
+
+Lean says what its own commands declare. Commands of the project's own (``lemma foo : … := …``,
+``mkthm foo by simp``) may declare something, too: they are read from the text, and the first name
+that they define counts.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +14,23 @@ import attrs
 
 from lean_dojo_v2.lean.text.lexer import CLOSERS, OPENERS, Token, code_tokens, tokens
 from lean_dojo_v2.lean.text.statement import split_statement
-from lean_dojo_v2.tracing.reading.records import Definition, TracedCommand
+from lean_dojo_v2.tracing.reading.names import user_name
+from lean_dojo_v2.tracing.reading.records import Declared, Definition, TracedCommand
 
 KEYWORDS = frozenset(
     {"theorem", "lemma", "def", "abbrev", "opaque", "axiom", "instance", "inductive", "coinductive"}
     | {"structure", "class", "alias", "irreducible_def", "proof_wanted"}
 )
+"""First words of what is a premise, or a theorem."""
 THEOREMS = frozenset({"theorem", "lemma"})
-MODIFIERS = frozenset(
+_MODIFIERS = frozenset(
     {"private", "protected", "public", "noncomputable", "partial", "unsafe", "nonrec", "meta"}
-    | {"scoped", "local", "class"}
+    | {"scoped", "local"}
 )
+_PREFIXES = frozenset(
+    {"open", "set_option", "include", "omit", "variable", "universe", "attribute", "#"}
+)
+"""Keywords of prefixes that end in ``in``, before a command."""
 
 
 @attrs.frozen
@@ -27,13 +38,15 @@ class Declaration:
     """A declaration of a file.
 
     Attributes:
-        full_name: Its name, as the user writes it if private.
+        full_name: Its name, as the user writes it if private; an anonymous one is named after its
+            line.
         constant: Its name as Lean has it.
         keyword: ``theorem``, ``def``, ``structure``, …
         outer: Index of its start, including its docstring.
         start: Index of its first modifier or keyword.
-        name_end: Index after its name.
         end: Index after its last character.
+        statement_end: Index after its statement, by Lean's parser; ``None`` if the project's own
+            command declares it.
     """
 
     full_name: str
@@ -41,8 +54,8 @@ class Declaration:
     keyword: str
     outer: int
     start: int
-    name_end: int
     end: int
+    statement_end: int | None
 
     @property
     def is_theorem(self) -> bool:
@@ -56,98 +69,90 @@ def between(starts: Sequence[int], start: int, end: int) -> slice:
 
 
 def declarations(
-    text: str, commands: Iterable[TracedCommand], definitions: Iterable[Definition]
-) -> list[Declaration]:
-    """Find the declaration of each definition, also within a ``mutual`` block.
+    text: str,
+    commands: Iterable[TracedCommand],
+    declared: Iterable[Declared],
+    definitions: Iterable[Definition],
+    steps: Sequence[int],
+) -> tuple[list[Declaration], list[Declaration]]:
+    """Find the declarations of a file, in order.
 
     Constructors, fields, ``where`` functions and generated constants are not declarations.
+    ``steps`` are the starts of the file's tactics, in order.
+
+    Returns:
+        Those with a name, and those outside theorems that contain tactics.
     """
-    ordered = sorted(definitions, key=lambda definition: (definition.start, definition.end))
-    starts = [definition.start for definition in ordered]
+    known = sorted(declared, key=lambda one: one.start)
+    named = sorted(definitions, key=lambda definition: definition.start)
+    known_at, named_at = [one.start for one in known], [one.start for one in named]
     found: list[Declaration] = []
+    elsewhere: list[Declaration] = []
     for command in commands:
-        if named := ordered[between(starts, command.start, command.end)]:
-            found.extend(_of_command(text, command, named))
-    return sorted(found, key=lambda declaration: declaration.start)
+        own = known[between(known_at, command.start, command.end)]
+        inside = named[between(named_at, command.start, command.end)]
+        each = [_declaration(text, one.start, one.end, one, ()) for one in own]
+        if not own and (inside or steps[between(steps, command.start, command.end)]):
+            each = [_declaration(text, command.start, command.end, None, inside)]
+        for one, is_named in each:
+            if is_named and one.keyword in KEYWORDS:
+                found.append(one)
+            if not one.is_theorem and steps[between(steps, one.outer, one.end)]:
+                elsewhere.append(one)
+    return found, elsewhere
 
 
-def _of_command(
-    text: str, command: TracedCommand, definitions: Sequence[Definition]
-) -> list[Declaration]:
-    words = [t for t in tokens(text, command.start, command.end) if t.kind != "comment"]
-    token_at = {token.start: index for index, token in enumerate(words)}
-    heads: dict[int, tuple[Definition, int, int]] = {}
-    for definition in definitions:
-        index = token_at.get(definition.start)
-        keyword = None if index is None else _keyword_before(words, index)
-        if keyword is not None:
-            outer, start = modifiers_before(words, keyword)
-            heads.setdefault(keyword, (definition, outer, start))
-    if not heads:
-        return []
-    stop = len(words) - (words[0].text == "mutual" and words[-1].text == "end")
-    order = sorted(heads)
-    ends = [heads[after][1] for after in order[1:]] + [stop]
-    return [
-        Declaration(
-            definition.full_name,
-            definition.constant,
-            words[keyword].text,
-            words[outer].start,
-            words[start].start,
-            max(definition.end, words[keyword].end),
-            words[end - 1].end,
-        )
-        for keyword, end in zip(order, ends, strict=True)
-        for definition, outer, start in [heads[keyword]]
-    ]
+def _declaration(
+    text: str, start: int, end: int, known: Declared | None, definitions: Sequence[Definition]
+) -> tuple[Declaration, bool]:
+    """Read one declaration, and whether it has a name."""
+    words = [t for t in tokens(text, start, end) if t.kind != "comment"]
+    outer, first, keyword = _head(words)
+    head = words[keyword]
+    word = text[head.start : words[keyword + 1].end] if head.text == "#" else head.text
+    constant = None if known is None or word == "example" else known.constant
+    constant = next((d.constant for d in definitions if d.start >= head.end), constant)
+    line = text.count("\n", 0, words[first].start) + 1
+    name = constant or f"{word}_at_line_{line}"
+    made = Declaration(
+        user_name(name),
+        name,
+        word,
+        words[outer].start,
+        words[first].start,
+        words[-1].end,
+        None if known is None else known.statement_end,
+    )
+    return made, constant is not None
 
 
-def _keyword_before(words: Sequence[Token], name: int) -> int | None:
-    """Return the index of the keyword that the name at ``name`` follows, or is."""
-    if words[name].text == "instance":  # a nameless instance is located by its keyword
-        return name
-    index = name - 1
-    if index >= 0 and words[index].text == ")":  # instance (priority := low) name
-        index = _opening(words, index) - 1
-        return index if index >= 0 and words[index].text == "instance" else None
-    return index if index >= 0 and words[index].text in KEYWORDS else None
+def _head(words: Sequence[Token]) -> tuple[int, int, int]:
+    """Return the indices of the docstring or first word, the first modifier, and the keyword.
 
-
-def modifiers_before(words: Sequence[Token], keyword: int) -> tuple[int, int]:
-    """Return the indices of the first word with and without the docstring."""
-    start = keyword
-    while start > 0:
-        before = start - 1
-        if words[before].text == "]":
-            opening = _opening(words, before)
-            if words[opening].text != "@[":
-                break
-            start = opening
-        elif words[before].text in MODIFIERS:
-            start = before
-        else:
+    They follow ``open … in`` and similar prefixes.
+    """
+    outer = depth = 0
+    for index, word in enumerate(words):
+        depth += (word.text in OPENERS) - (word.text in CLOSERS)
+        if word.text in {":=", "by"}:
             break
-    outer = start - 1 if start > 0 and words[start - 1].kind == "doc" else start
-    return outer, start
-
-
-def _opening(words: Sequence[Token], closing: int) -> int:
+        if depth == 0 and word.text == "in" and words[outer].text in _PREFIXES:
+            outer = index + 1
+    first = keyword = min(outer + (words[outer].kind == "doc"), len(words) - 1)
     depth = 0
-    for index in range(closing, -1, -1):
-        if words[index].text in CLOSERS:
-            depth += 1
-        elif words[index].text in OPENERS:
-            depth -= 1
-            if depth == 0:
-                return index
-    return 0
+    for index, word in enumerate(words[first:], first):  # attributes and modifiers
+        depth += (word.text in OPENERS) - (word.text in CLOSERS)
+        if depth == 0 and word.text not in _MODIFIERS | CLOSERS:
+            keyword = index
+            break
+    texts = [word.text for word in words[keyword : keyword + 2]]
+    if texts in (["class", "inductive"], ["class", "abbrev"]):
+        keyword += 1
+    return outer, first, keyword
 
 
-def statement(text: str, declaration: Declaration, end: int | None = None) -> tuple[str, int]:
+def statement(text: str, declaration: Declaration) -> tuple[str, int]:
     """Separate the statement of a theorem.
-
-    ``end`` is its end by Lean's parser; default: read from the text.
 
     The statement is the source text up to and with the ``:=`` before the proof. A proof by pattern
     matching (``theorem f : ∀ n, P n | 0 => …``) has no ``:=``; the statement then gets one, so that
@@ -156,19 +161,15 @@ def statement(text: str, declaration: Declaration, end: int | None = None) -> tu
     Returns:
         The statement, and the index where the proof starts.
     """
-    found = _cut(text, declaration, end)
+    start, stop = declaration.start, declaration.end
+    if declaration.statement_end is None:
+        found = split_statement(text, start, stop)
+    else:
+        after = next(code_tokens(text, declaration.statement_end, stop), None)
+        found = None if after is None else (declaration.statement_end, after.start)
+        if after is not None and after.text == ":=":
+            found = after.start, after.end
     if found is None:
-        return text[declaration.start : declaration.end], declaration.end
+        return text[start:stop], stop
     end, proof = found
-    if text[end:proof] == ":=":
-        return text[declaration.start : proof], proof
-    return f"{text[declaration.start : end]} :=", proof
-
-
-def _cut(text: str, declaration: Declaration, end: int | None) -> tuple[int, int] | None:
-    if end is None or not declaration.name_end <= end <= declaration.end:
-        return split_statement(text, declaration.name_end, declaration.end)
-    after = next(code_tokens(text, end, declaration.end), None)
-    if after is None:
-        return None
-    return (after.start, after.end) if after.text == ":=" else (end, after.start)
+    return f"{text[start:end]} :=" if text[end:proof] != ":=" else text[start:proof], proof

@@ -38,7 +38,6 @@ from lean_dojo_v2.tracing.reading.declarations import (
     declarations,
     statement,
 )
-from lean_dojo_v2.tracing.reading.elsewhere import declarations_elsewhere
 from lean_dojo_v2.tracing.reading.records import (
     Diagnostic,
     ElaboratedTactic,
@@ -78,26 +77,17 @@ PathOf = Callable[[str], str | None]
 def extract(
     path: str, text: str, elaboration: Elaboration, imports: Sequence[str], path_of: PathOf
 ) -> TracedFile:
-    """Make the record of a file.
-
-    Args:
-        path: The file, relative to its repository.
-        text: Its text, with Unix line ends.
-        elaboration: The engine's answer.
-        imports: Paths of the files that it imports.
-        path_of: Files of modules.
-    """
+    """Make the record of a file, given by its path in the repository and its elaborated text."""
     places = PositionMap(text)
-    found = declarations(text, elaboration.commands, elaboration.definitions)
+    commands = sorted((c for c in elaboration.commands if c.start < c.end), key=lambda c: c.start)
+    reader = _FileReader(text, places, elaboration, path_of)
+    found, others = declarations(
+        text, commands, elaboration.declared, elaboration.definitions, reader.step_starts
+    )
     errors = [p for p in elaboration.problems if p.severity == "error"]
     # Lean continues after an error as if the declaration were proven.
     broken = dict.fromkeys(d.constant for d in found if _inside(d, errors))
-    commands = sorted((c for c in elaboration.commands if c.start < c.end), key=lambda c: c.start)
     failed = _failed(commands, errors)
-    reader = _FileReader(text, places, elaboration, path_of)
-    others = declarations_elsewhere(
-        text, commands, elaboration.definitions, found, reader.step_starts
-    )
     sound = [d for d in others if d.constant not in broken and not _inside(d, errors)]
     elsewhere = [reader.elsewhere(d, path) for d in sound]
     kept = [proof for proof in elsewhere if not proof.has_sorry]
@@ -109,6 +99,7 @@ def extract(
         MADE: len(set(elaboration.made) - stated),
     }  # fmt: skip
     uses = {proof.constant: reader.named(d) for d, proof in zip(sound, elsewhere, strict=True)}
+    uses |= {one.constant: one.uses for one in elaboration.declared if one.constant is not None}
     return TracedFile(
         path,
         tuple(imports),
@@ -116,7 +107,7 @@ def extract(
         tuple(_premise(d, text, places) for d in found if d.constant not in broken),
         tuple(FileError(*places.position(e.start), e.text.strip()) for e in errors),
         tuple(broken),
-        uses | dict(elaboration.uses),
+        uses,
         lost=tuple(_lost(text, commands, failed)),
         commands=len(commands),
         failed=len(failed),
@@ -167,7 +158,6 @@ class _FileReader:
         self._no_steps: Counter[str] = Counter()
         self.steps = _counted(text, elaboration.steps, self._no_steps)
         self.step_starts = [step.start for step in self.steps]
-        self.statements = elaboration.statements
         self.references = _usable(text, elaboration.references)
         self.reference_starts = [reference.start for reference in self.references]
         self.sorries = [
@@ -176,8 +166,7 @@ class _FileReader:
 
     def theorem(self, declaration: Declaration) -> TracedTheorem:
         """Make the record of a theorem."""
-        known = self.statements.get(declaration.constant)
-        stated, proof = statement(self.text, declaration, known)
+        stated, proof = statement(self.text, declaration)
         words = code_tokens(self.text, proof, declaration.end)
         # the proof of a side condition of the statement, as in `a[i]'(by omega)`, is not a step
         steps = self.steps[between(self.step_starts, proof, declaration.end)]
@@ -196,8 +185,7 @@ class _FileReader:
         """Count the members of tactic sequences that are not steps, by reason."""
         stated = 0
         for declaration in filter(lambda d: d.is_theorem, found):
-            known = self.statements.get(declaration.constant)
-            proof = statement(self.text, declaration, known)[1]
+            proof = statement(self.text, declaration)[1]
             stated += len(self.steps[between(self.step_starts, declaration.start, proof)])
         return dict(+(self._no_steps + Counter({IN_STATEMENT: stated})))
 

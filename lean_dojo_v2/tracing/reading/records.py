@@ -7,8 +7,6 @@ index after the last one, and ``constant`` Lean's internal name, unique in the p
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import attrs
 
 from lean_dojo_core.records import Position, Premise, Theorem, TracedTactic
@@ -46,13 +44,28 @@ class ElaboratedTactic:
 
 
 @attrs.frozen
-class Definition:
-    """A constant that a file defines, and the identifier that names it there."""
+class Declared:
+    """What a command of Lean's own declares; the range includes its docstring.
 
-    full_name: str
+    Attributes:
+        constant: The constant; ``None`` if there is none, after an error.
+        statement_end: Index after its statement.
+        uses: The constants of the project that it depends on, by Lean's names.
+    """
+
     start: int
     end: int
+    constant: str | None
+    statement_end: int
+    uses: tuple[str, ...]
+
+
+@attrs.frozen
+class Definition:
+    """A constant that a file defines, and where the identifier that names it starts."""
+
     constant: str
+    start: int
 
 
 @attrs.frozen
@@ -84,25 +97,22 @@ class Elaboration:
 
     Attributes:
         commands: Its commands.
+        declared: What Lean's own commands declare.
         steps: The members of its tactic sequences, in the order of the engine.
         definitions: The constants that it defines.
         references: The identifiers that denote constants.
         problems: Lean's messages.
-        uses: For each declared constant the constants of the project that it depends on, by
-            Lean's names.
         made: Theorems defined by macros.
-        statements: For each declared constant the end of its statement's text.
         in_memory: Imported modules that were not compiled.
     """
 
     commands: tuple[TracedCommand, ...] = ()
+    declared: tuple[Declared, ...] = ()
     steps: tuple[ElaboratedTactic, ...] = ()
     definitions: tuple[Definition, ...] = ()
     references: tuple[Reference, ...] = ()
     problems: tuple[Diagnostic, ...] = ()
-    uses: Mapping[str, tuple[str, ...]] = attrs.field(factory=dict)
     made: tuple[str, ...] = ()
-    statements: Mapping[str, int] = attrs.field(factory=dict)
     in_memory: tuple[str, ...] = ()
 
 
@@ -165,7 +175,7 @@ class TracedFile:
         theorems: Its theorems, in order; those with an error in them are left out.
         premises: Its declarations, in order.
         broken: Constants of declarations with an error in them; what uses them proves nothing.
-        uses: Dependencies of its constants, see :class:`Elaboration`.
+        uses: For each of its constants those of the project that it depends on, by Lean's names.
         lost: Names, without namespaces, of definitions with an error. Lean may treat such a name
             in a later statement as an auto-bound variable.
         commands: Number of commands.

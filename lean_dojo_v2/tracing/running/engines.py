@@ -18,8 +18,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeAlias
 
+import orjson
 import psutil
 
+from lean_dojo_v2.atomic import atomic_write_bytes
+from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.engines.embedded import install
 from lean_dojo_v2.lean.engines.native import (
     FOREIGN_VARIABLE,
@@ -31,12 +34,17 @@ from lean_dojo_v2.lean.engines.native import (
 from lean_dojo_v2.lean.engines.selection import EngineName, chosen_engine, select
 from lean_dojo_v2.lean.errors import EngineUnavailableError, LeanError
 from lean_dojo_v2.lean.pool.local import EnginePool, PoolConfig, available_cores
-from lean_dojo_v2.tracing.project.content import state_of_data
-from lean_dojo_v2.tracing.project.lakefile import LakeProject, find_lakefile, lake_state
+from lean_dojo_v2.lean.text.positions import PositionMap
+from lean_dojo_v2.tracing.project.content import lake_state, state_of_data
+from lean_dojo_v2.tracing.project.lakefile import (
+    LakeProject,
+    find_lakefile,
+    module_path,
+)
 from lean_dojo_v2.tracing.project.workspace import SourceFile, Workspace
+from lean_dojo_v2.tracing.reading.answer import read_answer
 from lean_dojo_v2.tracing.reading.records import Elaboration
-from lean_dojo_v2.tracing.running.elaborate import compile_module, elaborate
-from lean_dojo_v2.tracing.running.lake import LeanOptions, build, package_options
+from lean_dojo_v2.tracing.running.lake import LeanOptions, Options, build, package_options
 from lean_dojo_v2.tracing.running.layout import lay_out
 
 _log = logging.getLogger(__name__)
@@ -51,6 +59,47 @@ Outcomes: TypeAlias = Generator[tuple[SourceFile, Outcome], None, None]
 Imports: TypeAlias = Mapping[str, Sequence[str]]
 Job: TypeAlias = Callable[..., Any]
 """A job for a file: elaborate or compile it."""
+
+
+def elaborate(
+    server: Server,
+    file: SourceFile,
+    timeout: float,
+    *,
+    options: Options | None = None,
+    keep: Path | None = None,
+) -> Elaboration:
+    """Elaborate a file on an engine, which finds the imports in its project.
+
+    ``keep`` is the project folder in which to compile the file, if others import it from sources.
+
+    Raises:
+        RequestError: If the engine refuses the file (its imports, for example).
+        EngineLostError: If the engine died or took too long.
+        TraceError: If its answer cannot be read.
+    """
+    wanted = {"sequenceOnly": True, "ilean": True, "olean": keep is not None}
+    fields = {**_fields(file), **wanted, "options": dict(options or {})}
+    answer = server.ask("dojo.trace", fields, timeout)
+    if keep is not None:
+        _keep(answer, file, keep)
+    return read_answer(answer, PositionMap(file.text))
+
+
+def compile_module(server: Server, file: SourceFile, timeout: float, *, keep: Path) -> None:
+    """Compile a file into its project folder, for files that import it; raises as above."""
+    _keep(server.ask("dojo.compile", _fields(file), timeout), file, keep)
+
+
+def _fields(file: SourceFile) -> dict[str, Any]:
+    return {"file": file.text, "fileName": file.path, "module": file.module, "compiled": True}
+
+
+def _keep(answer: Mapping[str, Any], file: SourceFile, folder: Path) -> None:
+    """Write a compiled module beside its source; none if an import was not compiled."""
+    if "olean" in answer:
+        path = folder / module_path(file.module).with_suffix(".olean")
+        atomic_write_bytes(path, bytes(orjson.loads(answer["olean"])))
 
 
 class ImportedFileError(LeanError):

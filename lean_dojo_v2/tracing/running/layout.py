@@ -11,8 +11,7 @@ from itertools import chain
 from pathlib import Path
 
 from lean_dojo_v2.tracing.project.content import data_of, readable_files
-from lean_dojo_v2.tracing.project.lakefile import LakeProject, find_lakefile
-from lean_dojo_v2.tracing.project.modules import module_path
+from lean_dojo_v2.tracing.project.lakefile import LakeProject, find_lakefile, module_path
 from lean_dojo_v2.tracing.project.workspace import Workspace
 
 _log = logging.getLogger(__name__)

@@ -22,10 +22,10 @@ from lean_dojo_v2.lean.errors import (
 )
 from lean_dojo_v2.lean.text.source import SourceTheorem, read_source
 from lean_dojo_v2.lean.verify.advance import judge_step
-from lean_dojo_v2.lean.verify.digests import kept
 from lean_dojo_v2.lean.verify.goal_text import GoalTextError, reads_as
 from lean_dojo_v2.lean.verify.outcomes import TacticOutcome, Verdict
 from lean_dojo_v2.lean.verify.points import ProofPoint, goal_point, theorem_point
+from lean_dojo_v2.lean.verify.states import recorded
 from lean_dojo_v2.tracing import LeanGitRepo
 
 _log = logging.getLogger(__name__)
@@ -159,7 +159,7 @@ class StateSpec:
     def _is_at(self, point: ProofPoint, digest: str | None) -> bool:
         if digest is None:
             return reads_as(point.state, self.goal)
-        return bool(point.each) and kept(point.each[0]) == digest
+        return bool(point.digest.each) and recorded(point.digest.each[0]) == digest
 
 
 def _places(source: SourceTheorem, replay: Replay) -> list[Position]:

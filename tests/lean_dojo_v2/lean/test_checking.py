@@ -8,10 +8,10 @@ import pytest
 
 from lean_dojo_v2.lean.errors import EngineLostError, LeanError
 from lean_dojo_v2.lean.text.source import SourceTheorem
-from lean_dojo_v2.lean.verify.opening import open_step, open_theorem
 from lean_dojo_v2.lean.verify.outcomes import Verdict
 from lean_dojo_v2.lean.verify.proofs import check_goal_proof, check_proof
 from lean_dojo_v2.lean.verify.screening import Reason
+from lean_dojo_v2.lean.verify.states import open_step, open_theorem
 from lean_dojo_v2.lean.verify.tactics import check_tactic
 
 FILE = """\
@@ -309,14 +309,14 @@ def test_theorems_open_with_their_context(engine, name, source):
 def test_an_exact_replay_reaches_the_state_of_a_tactic(engine, source):
     theorem = source("add_comm'")
     line = FILE[: FILE.index("    rw [Nat.add_right_comm")].count("\n") + 1
-    state = open_step(engine, theorem, (line, 5)).state
+    state = open_step(engine, theorem, (line, 5))[0]
     assert str(state) == "case succ\nm n : Nat\nih : n + m = m + n\n⊢ n + 1 + m = m + (n + 1)"
     assert (
         check_tactic(engine, state, "rw [Nat.add_right_comm, ih, Nat.add_assoc]").verdict
         is Verdict.SOLVED
     )
     second = FILE[: FILE.index("  · exact hq")].count("\n") + 1
-    assert str(open_step(engine, source("both"), (second, 5)).state).endswith("⊢ q")
+    assert str(open_step(engine, source("both"), (second, 5))[0]).endswith("⊢ q")
 
 
 def test_the_opened_theorem_cannot_be_cited(engine, source):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lean_dojo_v2.lean.errors import StaleStateError
-from lean_dojo_v2.lean.verify.digests import StateDigest, digest
+from lean_dojo_v2.lean.verify.states import StateDigest, digest
 
 GOAL = "∀ (n m : Nat) (h : n = m), m = n"
 

@@ -7,10 +7,10 @@ import pytest
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import LeanError
 from lean_dojo_v2.lean.text.source import SourceTheorem
-from lean_dojo_v2.lean.verify.opening import open_step, open_theorem
 from lean_dojo_v2.lean.verify.outcomes import Verdict
 from lean_dojo_v2.lean.verify.proofs import check_declaration, check_proof
 from lean_dojo_v2.lean.verify.screening import Reason
+from lean_dojo_v2.lean.verify.states import open_step, open_theorem
 from lean_dojo_v2.lean.verify.tactics import check_tactic
 
 OWN_SYNTAX = """\
@@ -132,7 +132,7 @@ def test_a_step_after_one_that_cites_the_block_is_opened(engine, theorem_in):
         "end\n\nend Zoo\n"
     )
     source = theorem_in(text, "Zoo.first")
-    state = open_step(engine, source, (6, 3)).state
+    state = open_step(engine, source, (6, 3))[0]
     assert "h : 2 = 2" in str(state)
 
 
@@ -153,7 +153,7 @@ def test_braces_are_opened_as_what_they_are(engine, theorem_in):
         "  constructor\n  { exact hp }\n  { exact hq }\n\nend Zoo\n"
     )
     source = theorem_in(text, "Zoo.pair")
-    state = open_step(engine, source, (5, 3)).state
+    state = open_step(engine, source, (5, 3))[0]
     assert len(state.goals) == 2
     assert len(engine.goal_tactic(state, "{ exact hp }").goals) == 1
 

@@ -18,10 +18,10 @@ from lean_dojo_v2.lean.engines.embedded.install import ensure_installed
 from lean_dojo_v2.lean.errors import EngineLostError
 from lean_dojo_v2.lean.text.source import SourceTheorem
 from lean_dojo_v2.lean.verify.files import check_file
-from lean_dojo_v2.lean.verify.opening import open_theorem
 from lean_dojo_v2.lean.verify.outcomes import Verdict
 from lean_dojo_v2.lean.verify.proofs import check_declaration, check_proof
 from lean_dojo_v2.lean.verify.screening import Reason
+from lean_dojo_v2.lean.verify.states import open_theorem
 from lean_dojo_v2.lean.verify.tactics import check_tactic
 
 

@@ -16,9 +16,9 @@ from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.engines.embedded.install import ensure_installed
 from lean_dojo_v2.lean.text.source import SourceTheorem
 from lean_dojo_v2.lean.verify.goal_text import GoalTextError, canonical, open_goal, parse_state
-from lean_dojo_v2.lean.verify.opening import open_step, open_theorem
 from lean_dojo_v2.lean.verify.outcomes import ProofOutcome
 from lean_dojo_v2.lean.verify.proofs import check_declaration, check_proof
+from lean_dojo_v2.lean.verify.states import open_step, open_theorem
 from lean_dojo_v2.sample import SAMPLE_PROJECTS, sample_database_path, sample_project_path
 
 EVERY = 13
@@ -61,7 +61,7 @@ def test_states_open_by_exact_replay_proofs_hold_and_gaps_open(server, project, 
         for tactic in theorem.traced_tactics:
             if tactic.state_before != NO_GOALS:
                 states += 1
-                opened = str(open_step(server, source, tactic.start).state)
+                opened = str(open_step(server, source, tactic.start)[0])
                 if opened != tactic.state_before:
                     problems[theorem.full_name, tactic.start] = opened
         if "sorry" in source.declaration:

@@ -23,7 +23,6 @@ from lean_dojo_v2.lean.engines.selection import (
 from lean_dojo_v2.lean.errors import EngineUnavailableError
 from lean_dojo_v2.lean.verify.proofs import check_goal_proof
 from lean_dojo_v2.tracing.project.lakefile import LakeProject
-from lean_dojo_v2.tracing.project.modules import ImportGraph
 from lean_dojo_v2.tracing.project.workspace import Workspace
 from lean_dojo_v2.tracing.running.engines import choose_engine
 
@@ -93,7 +92,7 @@ def test_one_meaning_of_auto_for_tracing_proving_and_rewards(project, mini_repl)
     assert select("auto", needs_native=True) == "native"
     assert select("embedded", project, needs_native=True) == "embedded"
     lake = LakeProject(project, "", ())
-    workspace = Workspace(lake, {}, ImportGraph({}), {})
+    workspace = Workspace(lake, {}, {}, {})
     with pytest.raises(EngineUnavailableError, match="lake"):
         choose_engine("auto", lake, workspace)
 

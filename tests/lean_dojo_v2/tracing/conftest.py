@@ -21,7 +21,7 @@ from lean_dojo_v2.lean.pool.local import PoolConfig
 from lean_dojo_v2.tracing import LeanGitRepo, trace_repository
 from lean_dojo_v2.tracing.project.lakefile import read_project
 from lean_dojo_v2.tracing.project.workspace import read_workspace
-from lean_dojo_v2.tracing.running.elaborate import compile_module
+from lean_dojo_v2.tracing.running.engines import compile_module
 
 DATA = Path(__file__).parents[2] / "data"
 EDGE_PROJECT = DATA / "edge_project"

@@ -14,8 +14,7 @@ from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.pool.local import EnginePool
 from lean_dojo_v2.tracing import LeanGitRepo
 from lean_dojo_v2.tracing.project.workspace import SourceFile, Workspace, read_workspace
-from lean_dojo_v2.tracing.running.elaborate import compile_module, elaborate
-from lean_dojo_v2.tracing.running.engines import EmbeddedEngine
+from lean_dojo_v2.tracing.running.engines import EmbeddedEngine, compile_module, elaborate
 from lean_dojo_v2.tracing.running.layout import lay_out
 
 A = """import Lean
@@ -130,7 +129,7 @@ def test_what_is_compiled_is_as_if_it_were_elaborated(
     assert "Tactic `rfl` failed" in compiled[1].problems[0].text
     assert [problem.text for problem in compiled[2].problems] == ["3", "{ x := 1, y := 2 }", RESTS]
     assert set(in_memory[2].in_memory) == {"Lib.A", "Lib.B"}
-    assert "Foo.wrong" in compiled[2].uses["Foo.twice"]
+    assert "Foo.wrong" in {one.constant: one.uses for one in compiled[2].declared}["Foo.twice"]
     with Server(engine="embedded", project_path=folder, timeout=300) as another:
         first = elaborate(another, workspace.files["Lib.C"], 300, keep=folder)
     assert attrs.asdict(first) == attrs.asdict(compiled[2])

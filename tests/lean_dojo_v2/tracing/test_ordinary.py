@@ -14,8 +14,8 @@ from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import LeanError
 from lean_dojo_v2.lean.text.lexer import code_tokens
 from lean_dojo_v2.lean.text.source import SourceTheorem, read_source
-from lean_dojo_v2.lean.verify.opening import open_exact
 from lean_dojo_v2.lean.verify.proofs import check_declaration
+from lean_dojo_v2.lean.verify.states import open_step
 from lean_dojo_v2.tracing import LeanGitRepo, trace_repository
 from lean_dojo_v2.tracing.tracer import ERRORS_KEY
 
@@ -47,7 +47,7 @@ def replayed(
         assert tactic.start is not None
         line = one_line(tactic.tactic)
         try:
-            state = open_exact(server, source, tactic.start)
+            state, _ = open_step(server, source, tactic.start)
             before = str(state)
             if any(
                 word.text.rpartition(".")[2] in unciteable for word in code_tokens(tactic.tactic)

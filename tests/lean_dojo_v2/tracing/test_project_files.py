@@ -12,8 +12,7 @@ import pytest
 from lean_dojo_v2.errors import TraceError
 from lean_dojo_v2.lean.text.header import parse_header
 from lean_dojo_v2.tracing.project.lakefile import Dependency, Library, project_of_file, read_project
-from lean_dojo_v2.tracing.project.modules import ImportGraph
-from lean_dojo_v2.tracing.project.workspace import read_workspace
+from lean_dojo_v2.tracing.project.workspace import imported_first, read_workspace
 
 Project = Callable[..., Path]
 
@@ -53,17 +52,13 @@ def test_init_is_imported_unless_the_header_says_prelude() -> None:
         assert parse_header(f"{text} def x := 1").end == len(text)
 
 
-def test_import_graph_order_and_closure() -> None:
-    graph = ImportGraph({"D": ("B", "C"), "B": ("A",), "C": ("A",), "A": (), "E": ()})
-    assert graph.order() == ["A", "B", "C", "D", "E"]
-    assert graph.closure("D") == ["A", "B", "C"]
-    assert graph.closure("A") == []
-
-
-def test_a_long_chain_needs_no_recursion() -> None:
+def test_imported_modules_come_first() -> None:
+    imports = {"D": ("B", "C"), "B": ("A",), "C": ("A",), "A": (), "E": ()}
+    assert imported_first(imports, sorted(imports)) == ["A", "B", "C", "D", "E"]
+    assert imported_first(imports, ["C"]) == ["A", "C"]
     names = [f"M{i}" for i in range(5000)]
     chain = {name: (after,) for name, after in itertools.pairwise(names)}
-    assert ImportGraph({**chain, names[-1]: ()}).order()[0] == names[-1]
+    assert imported_first({**chain, names[-1]: ()}, names)[0] == names[-1]  # without recursion
 
 
 LAKEFILE_LEAN = """

@@ -82,7 +82,9 @@ def Elaborated.declared (unit : Elaborated) : IO (Array Declared) := do
   return nodes.filterMap fun (stx, isMutual) => do
     let body := stx[1]
     let range ← rangeOf? stx
-    let start := (nameStart? body).getD ((rangeOf? body).getD range).1
+    /- What has no name is bound at its keyword, behind `scoped` and `local`. -/
+    let keyword := (body.getArgs.find? (kindOf · != ``Parser.Term.attrKind)).getD body
+    let start := (nameStart? body).getD ((rangeOf? keyword).getD range).1
     let statement := (range.1, statementEnd body range.1 range.2)
     return { kind := kindText body, name? := names[start]?, range, statement, isMutual }
 
