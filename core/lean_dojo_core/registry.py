@@ -227,7 +227,7 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
                 f"{self.kind} {name!r} is offered by several distributions; say which: {providers}"
             )
         known = sorted({entry.name for entry in entries})
-        hint = suggestion(wanted.rpartition(":")[2], known, heading="Installed", always=True)
+        hint = suggestion(wanted.rpartition(":")[2], known, heading="Installed")
         raise UnknownNameError(f"no {self.kind} is called {name!r}.{hint}{not_loaded()}")
 
     def __contains__(self, name: object) -> bool:

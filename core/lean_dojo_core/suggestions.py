@@ -7,47 +7,32 @@ from collections.abc import Iterable
 
 
 def suggestion(
-    name: str,
-    known: Iterable[str],
-    nested: Iterable[str] = (),
-    *,
-    heading: str = "It has",
-    always: bool = False,
+    name: str, known: Iterable[str], nested: Iterable[str] = (), *, heading: str = ""
 ) -> str:
-    """Return `` Did you mean …?`` or, without similar names, the known ones.
+    """Return `` Did you mean …?`` with up to three similar names, and the known names.
 
     Args:
         name: The unknown name.
-        known: The names that exist.
+        known: The names that exist; beside similar ones they are listed only with a heading.
         nested: Dotted names below them, such as ``config.lr``; the last part is compared.
         heading: What comes before the known names.
-        always: List the known names beside similar ones, too.
 
-    >>> suggestion("LR", ["lr", "epochs"])
-    " Did you mean 'lr'?"
-    >>> suggestion("max_epoch", ["config"], ["config.max_epochs"])
-    " Did you mean 'config.max_epochs'?"
-    >>> suggestion("zzz", ["lr", "epochs"])
-    ' It has: lr, epochs.'
+    >>> suggestion("learning_rate", ["lr", "epochs"]), suggestion("zzz", ["lr", "epochs"])
+    (" Did you mean 'lr'?", ' It has: lr, epochs.')
+    >>> suggestion("max_epoch", ["config"], ["config.max_epochs"], heading="Settings")
+    " Did you mean 'config.max_epochs'? Settings: config."
     """
     known = list(known)
-    close = near(name, known, nested)
-    hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
-    return hint if close and not always else f"{hint} {heading}: {', '.join(known) or 'none'}."
-
-
-def near(name: str, known: Iterable[str], nested: Iterable[str] = ()) -> list[str]:
-    """Return up to three similar names, the most similar first.
-
-    >>> near("learning_rate", ["lr", "formatter"]), near("epochs", ["epochs_per_repo", "seed"])
-    (['lr'], ['epochs_per_repo'])
-    """
     scores = {one: _likeness(name, one) for one in known}
     for one in nested:
         scores.setdefault(one, 0.9 * _likeness(name, one.rpartition(".")[2]))
     best = max(scores.values(), default=0.0)
     close = [one for one, score in scores.items() if score >= max(0.54, best - 0.1)]
-    return sorted(close, key=lambda one: -scores[one])[:3]
+    close = sorted(close, key=lambda one: -scores[one])[:3]
+    hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
+    if close and not heading:
+        return hint
+    return f"{hint} {heading or 'It has'}: {', '.join(known) or 'none'}."
 
 
 def _likeness(name: str, option: str) -> float:

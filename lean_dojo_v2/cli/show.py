@@ -71,7 +71,7 @@ def find_entry(name: str, kind: str | None = None) -> registry.Entry[Any, Any]:
     if not found:
         known = sorted({entry.name for entries in registries for entry in entries.entries()})
         raise UnknownNameError(
-            f"no plugin offers {name!r}.{suggestion(name, known, heading='Installed', always=True)}"
+            f"no plugin offers {name!r}.{suggestion(name, known, heading='Installed')}"
             f"{registry.not_loaded()}"
         )
     if len(found) > 1:

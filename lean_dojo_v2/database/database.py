@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Self
 
 import attrs
 import click
 
 from lean_dojo_core.errors import UsageError
+from lean_dojo_core.protocols import Repository as AnyRepository
 from lean_dojo_core.records import Theorem, TracedTactic
 from lean_dojo_v2.atomic import atomic_writer
 from lean_dojo_v2.data.difficulty import easiest_first, rated
@@ -26,18 +27,6 @@ from lean_dojo_v2.database.sqlite_storage import SqliteStorage
 from lean_dojo_v2.wording import counted
 
 SQLITE_SUFFIXES = (".sqlite", ".sqlite3", ".db")
-
-
-class HasUrlAndCommit(Protocol):
-    """Identifies a repository: a ``LeanGitRepo`` or a :class:`Repository`."""
-
-    @property
-    def url(self) -> str:
-        """Its address or local path."""
-
-    @property
-    def commit(self) -> str:
-        """The commit's hash."""
 
 
 class DynamicDatabase:
@@ -202,7 +191,7 @@ class DynamicDatabase:
             return easiest_first((repo, repo.difficulty_counts()) for repo in self.repositories)
 
     def export_merged_data(
-        self, repositories: Sequence[HasUrlAndCommit], output_path: str | Path
+        self, repositories: Sequence[AnyRepository], output_path: str | Path
     ) -> None:
         """Write splits, corpus and metadata of the repositories for the trainers.
 
@@ -217,7 +206,7 @@ class DynamicDatabase:
         with self.storage.snapshot():
             export_merged_data([self._resolve(repo) for repo in repositories], output_path)
 
-    def _resolve(self, repo: HasUrlAndCommit) -> Repository:
+    def _resolve(self, repo: AnyRepository) -> Repository:
         key = (repo.url, repo.commit)
         found = self.storage.get(key) or repo
         if not isinstance(found, Repository):

@@ -129,7 +129,7 @@ class SqliteFile:
                 try:
                     yield opened
                 finally:
-                    del self._local.held
+                    self._local.held = held
 
     def _check(self, connection: sqlite3.Connection) -> None:
         """Refuse what is not a complete database of ours."""
@@ -142,27 +142,26 @@ class SqliteFile:
         if ours != APPLICATION_ID:
             message = "an SQLite database of another program. The file is left as it is"
             raise DatabaseError(message, path=self.path)
-        if version < SCHEMA_VERSION:
-            message = f"written by an earlier build (schema {version}, known is {SCHEMA_VERSION})"
-            raise DatabaseError(f"{message}: trace its repositories again", path=self.path)
-        if version > SCHEMA_VERSION:
-            message = f"written by a newer version (schema {version}, known are {SCHEMA_VERSION})"
-            raise DatabaseError(f"{message}: update lean-dojo-v2", path=self.path)
+        if version != SCHEMA_VERSION:
+            message = f"written by another version (schema {version}, known is {SCHEMA_VERSION})"
+            raise DatabaseError(f"{message}: use that lean-dojo-v2", path=self.path)
 
     def _patiently(self, call: Callable[[], T]) -> T:
-        """Retry a call while another process holds the lock; report that once."""
-        end, said = time.monotonic() + PATIENCE, False
+        """Retry a call while another process holds the lock; report once that this takes long."""
+        start, said = time.monotonic(), False
         while True:
             try:
                 return call()
             except sqlite3.OperationalError as error:
+                waited = time.monotonic() - start
                 if not _is_busy(error):
                     raise
-                if not said:
+                if not said and waited > SAY_AFTER / 2:  # opening and closing fail at once
                     say_waiting(self.path)
-                if time.monotonic() > end:
+                    said = True
+                if waited > PATIENCE:
                     raise
-                said = True
+                time.sleep(0.01)
 
 
 def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:

@@ -19,11 +19,6 @@ class ProverSuite(ClassSuite):
     """
 
     _registry = registry.provers
-    without_instance = (
-        *ClassSuite.without_instance,
-        "test_takes_the_limits_of_the_search",
-        "test_has_the_setting_of_its_model",
-    )
 
     @classmethod
     def can_make(cls, target: Any) -> bool:

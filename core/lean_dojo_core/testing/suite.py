@@ -6,7 +6,7 @@ import functools
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, NoReturn, TypeAlias
 
 import attrs
 
@@ -35,11 +35,9 @@ class Suite:
 
     Attributes:
         name: Short or qualified name under which the object is registered.
-        without_instance: Tests that need no object.
     """
 
     name: ClassVar[str] = ""
-    without_instance: ClassVar[tuple[str, ...]] = ()
     _registry: ClassVar[Registry[Any, Any]]
     _made: ClassVar[dict[type, Any]] = {}
 
@@ -95,12 +93,6 @@ class DescribedSuite(Suite):
 
 class ClassSuite(DescribedSuite):
     """Checks of a kind whose targets are classes, with settings in their constructors."""
-
-    without_instance: ClassVar[tuple[str, ...]] = (
-        "test_has_a_docstring",
-        "test_settings_are_typed",
-        "test_settings_have_help",
-    )
 
     @classmethod
     def can_make(cls, target: Any) -> bool:
@@ -159,21 +151,24 @@ def run_suite(
 
     Args:
         suite: The suite with its ``name`` (or ``make``) set.
-        instance: Whether an object can be made; if not, only the tests that need none are run.
+        instance: Whether an object can be made; if not, tests that need one are left out.
         guard: Runs each check; without one, a check may take for ever.
     """
     kind = getattr(suite, "_registry", None)
     subject = f"{kind.kind} {suite.name}" if kind is not None else suite.name
     names = dict.fromkeys(name for base in reversed(suite.__mro__) for name in vars(base))
     tests = [name for name in names if name.startswith("test_")]
-    checks = {"can_be_made": "subject"} if instance else {}
-    for name in tests if instance else suite.without_instance:
-        checks[name.removeprefix("test_")] = name
+    checks = {"can_be_made": "subject"} | {name.removeprefix("test_"): name for name in tests}
+    if not instance:
+        suite = type(suite.__name__, (suite,), dict.fromkeys(("make", "make_in"), _no_object))
     findings = []
     try:
         for check, name in checks.items():
             run = functools.partial(_problem, suite, name)
-            problem = guard(f"{subject}: {check.replace('_', ' ')}", run) if guard else run()
+            try:
+                problem = guard(f"{subject}: {check.replace('_', ' ')}", run) if guard else run()
+            except _NoObject:
+                continue
             if name in tests or problem is not None:
                 findings.append(Finding(subject, check, problem))
             if name not in tests and problem is not None:
@@ -183,6 +178,14 @@ def run_suite(
     finally:
         suite.teardown_class()
     return findings
+
+
+class _NoObject(BaseException):  # not an error: no test may catch it
+    """A test asked for an object that cannot be made."""
+
+
+def _no_object(*_: object) -> NoReturn:
+    raise _NoObject
 
 
 def _problem(suite: type[Suite], name: str) -> str | None:

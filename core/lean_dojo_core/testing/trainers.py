@@ -20,13 +20,6 @@ class TrainerSuite(ClassSuite):
     """
 
     _registry = registry.trainers
-    without_instance = (
-        *ClassSuite.without_instance,
-        "test_train_takes_the_documented_arguments",
-        "test_has_an_output_dir",
-        "test_default_formatter_gives_its_columns",
-        "test_its_prover_is_there",
-    )
 
     @classmethod
     def can_make(cls, target: Any) -> bool:  # noqa: ARG003 - the author alone can
@@ -102,7 +95,6 @@ class CallbackSuite(ClassSuite):
     """
 
     _registry = registry.callbacks
-    without_instance = (*ClassSuite.without_instance, "test_needs_no_settings")
 
     def test_needs_no_settings(self) -> None:
         """A trainer's ``callbacks`` names it, without options."""

@@ -6,7 +6,6 @@ Other files (LeanDojo-v2 1.x indents them) are parsed whole.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -69,7 +68,7 @@ def _items(file: Path) -> Iterator[Any]:
     """Yield the items of the file's list, line by line if possible."""
     done = 0
     with _opened(file) as stream:
-        if stream.readline().strip() == b"[" and _ends_with_bracket(stream):
+        if stream.readline().strip() == b"[":
             for line in stream:
                 text = line.strip()
                 try:
@@ -84,16 +83,6 @@ def _items(file: Path) -> Iterator[Any]:
     if not isinstance(items, list):
         raise DataError("not a list of theorems; is it one of the exported splits?", path=file)
     yield from items[done:]
-
-
-def _ends_with_bracket(stream: Any) -> bool:
-    """Detect a truncated file before its first item is yielded."""
-    position = stream.tell()
-    size = stream.seek(0, os.SEEK_END)
-    stream.seek(max(position, size - 64))
-    tail = stream.read()
-    stream.seek(position)
-    return bool(tail.rstrip().endswith(b"]"))
 
 
 def _opened(file: Path) -> Any:
