@@ -65,16 +65,12 @@ def export_merged_data(repositories: Sequence[Repository], output_path: str | Pa
 
 def write_theorems(path: Path, theorems: Iterable[Theorem]) -> None:
     """Write a split file, atomically; the inverse of ``read_theorems``."""
-    _write_list(path, (dumps(exported_theorem(theorem)) for theorem in theorems))
-
-
-def _write_list(path: Path, items: Iterable[bytes]) -> None:
-    """Write a JSON list with one item per line, which can be read line by line."""
     with atomic_writer(path) as stream:
-        _write_items(stream, items)
+        _write_items(stream, (dumps(exported_theorem(theorem)) for theorem in theorems))
 
 
 def _write_items(stream: IO[bytes], items: Iterable[bytes]) -> None:
+    """Write a JSON list with one item per line, which can be read line by line."""
     opening = b"[\n"
     for item in items:
         stream.write(opening + item)
