@@ -107,7 +107,7 @@ def _checks(server: Server) -> bool:
 
 
 def _traces(server: Server) -> bool:
-    found = server.ask("dojo.trace", {"file": TEXT, "sequenceOnly": True, "ilean": True})
+    found = server.ask("dojo.trace", {"file": TEXT, "sequenceOnly": True})
     [step] = found["tactics"]
     return str(step["state_before"]).strip() == "n : Nat\n⊢ n + 0 = n"
 
@@ -118,7 +118,7 @@ def _compiles(server: Server) -> bool:
 
 
 def _opens(server: Server) -> bool:
-    asked = {"file": TEXT, "position": _PROOF_POSITION, "stateBefore": True}
+    asked = {"file": TEXT, "position": _PROOF_POSITION}
     [goal] = server.ask("dojo.state_at", asked)["goals"]
     return bool(goal)
 
@@ -138,7 +138,7 @@ COMMANDS: dict[str, Probe] = {
     "frontend.distil": _answers("frontend.distil", "targets", file=TEXT),
     "frontend.track": _answers("frontend.track", "srcMessages", src=TEXT, dst=TEXT),
     "options.print": _answers("options.print", "timeout"),
-    "stat": _answers("stat", "states"),
+    "stat": _answers("stat", "nGoals"),
     "dojo.parse_tactic": _answers("dojo.parse_tactic", "kinds", tactic="simp [Nat.add_comm]"),
     "dojo.digest": _on_state("dojo.digest", "goals"),
     "dojo.check": _checks,

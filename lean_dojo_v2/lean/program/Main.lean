@@ -1,5 +1,5 @@
 import Dojo.Protocol
-import Dojo.Native
+import Dojo.Start
 
 /-!
 # The engine as a program: lines in, lines out

@@ -89,7 +89,6 @@ def state_at(
         "file": source.before + played + rest,
         "fileName": source.file_path,
         "position": len((source.before + played).encode()),
-        "stateBefore": True,
         "prefix": len(source.before.encode()),
         "header": source.header,
     }

@@ -57,7 +57,6 @@ def read_answer(answer: Fields, places: PositionMap) -> Elaboration:
                     None if tactic["digest"] is None else recorded(tactic["digest"]),
                 )
                 for tactic in answer["tactics"]
-                if tactic["in_sequence"]
             ),
             definitions=tuple(
                 Definition(name, _span(info["definition"], places)[0])

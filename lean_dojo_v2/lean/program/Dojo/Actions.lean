@@ -1,7 +1,8 @@
 import Dojo.Proofs
+import Dojo.States
 
 /-!
-# Steps that are given as terms: Pantograph's `expr`, `have`, `let` and `draft`
+# Steps that are no tactics: terms (Pantograph's `expr`, `have`, `let`, `draft`), and steps of `conv` and `calc`
 -/
 
 namespace Dojo
@@ -71,5 +72,133 @@ def branchOn (stx : Syntax) (binder : Name) (isLet : Bool) : TacticM Unit := wit
     return (value, rest.mvarId!)
   let (value, rest) ← if isLet then withLetDecl binder type shown rest else withLocalDeclD binder type rest
   replaceGoal value [shown.mvarId!, rest]
+
+/-!
+## Goals whose next step is not a tactic: inside `conv`, and in a chain of `calc`
+
+A step gives the fragments that the state has from then on.
+-/
+
+private def isOpen (goal : MVarId) : TacticM Bool := return !(← goal.isAssignedOrDelayedAssigned)
+
+private def partsOf (fragments : List Fragment) (parent : MVarId) : List MVarId :=
+  fragments.filterMap fun
+    | .part goal of => if of == parent then some goal else none
+    | _ => none
+
+private def typeOf (goal : MVarId) : TacticM Expr := do instantiateMVars (← goal.getDecl).type
+
+/-- Closes a goal by `rfl` or by an instance, if that works. -/
+private def close (goal : MVarId) : TacticM Unit := goal.withContext do
+  try goal.refl catch _ => try goal.inferInstance catch _ => pure ()
+
+/-- Leaves a `conv` block: the goal that it began at comes back, rewritten. -/
+private def leaveConv (fragments : List Fragment) (parent : MVarId) (right proof : Expr) :
+    TacticM (List Fragment) := do
+  let parts := partsOf fragments parent
+  for part in parts do
+    if ← isOpen part then close part
+  let left ← parts.filterM isOpen
+  unless left.isEmpty do
+    let shown ← left.mapM fun goal => do
+      let type ← typeOf goal
+      goal.withContext (addMessageContextFull m!"{type}")
+    failPlainly m!"conv: these are not solved yet:\n{MessageData.joinSep shown "\n"}"
+  let others ← getGoals
+  let next ← parent.withContext do
+    parent.replaceTargetEq (← instantiateMVars right) (← instantiateMVars proof)
+  setGoals [next]
+  let stx ← `(tactic| with_reducible rfl)
+  try evalTactic stx catch _ => pure ()
+  let own := parent :: parts
+  setGoals ((← getGoals) ++ others.filter (!own.contains ·))
+  let rest := fragments.filter (!own.contains ·.goal)
+  /- The step of a `calc` that the `conv` began at is one still. -/
+  let outer? := fragments.findSome? fun
+    | .calc goal previous? => if goal == parent then some (Fragment.calc next previous?) else none
+    | _ => none
+  return rest ++ outer?.toList
+
+private def convOf? (fragments : List Fragment) (goal : MVarId) : Option (Expr × Expr) :=
+  fragments.reverse.findSome? fun
+    | .conv of right proof => if of == goal then some (right, proof) else none
+    | _ => none
+
+/-- Leaves the mode of a goal. -/
+private def leave (fragments : List Fragment) : Fragment → TacticM (List Fragment)
+  | .calc goal _ => return fragments.filter (·.goal != goal)
+  | .conv goal right proof => leaveConv fragments goal right proof
+  | .part _ parent => do
+    let some (right, proof) := convOf? fragments parent | throwError "the goal is in no conv or calc mode"
+    leaveConv fragments parent right proof
+
+private def enterConv (fragments : List Fragment) (goal : MVarId) : TacticM (List Fragment) := do
+  let type ← typeOf goal
+  let (right, proof) ← goal.withContext (Conv.mkConvGoalFor type)
+  setGoals (proof.mvarId! :: (← getGoals).tail)
+  return fragments ++ [.conv goal right proof, .part proof.mvarId! goal]
+
+/-- What a request's `mode` does to a goal. -/
+def changeMode (mode : String) (fragments : List Fragment) (goal : MVarId) (fragment? : Option Fragment) :
+    DojoM (TacticM (List Fragment)) := do
+  match mode, fragment? with
+  | "tactic", some fragment => return leave fragments fragment
+  | "tactic", none => refuse "invalid" "the goal is in no conv or calc mode"
+  | "calc", none => return pure (fragments ++ [.calc goal none])
+  | "calc", some _ => refuse "invalid" "the goal is in a conv or calc mode already"
+  | "conv", none | "conv", some (.calc ..) => return enterConv fragments goal
+  | "conv", some _ => refuse "invalid" "the goal is in conv mode already"
+  | _, _ => refuse "command" s!"Invalid mode {mode}: there are tactic, conv and calc"
+
+private def convStep (fragments : List Fragment) (fragment : Fragment) (parent : MVarId) (stx : Syntax) :
+    TacticM (List Fragment) := do
+  let others ← getGoals
+  evalTactic stx
+  let made ← (← getGoals).filterM fun goal => do
+    return !others.contains goal && (isLHSGoal? (← typeOf goal)).isSome
+  let next := fragments ++ made.map (Fragment.part · parent)
+  if ← (partsOf next parent).anyM isOpen then return next
+  leave next fragment
+
+private def calcRelation (why : String) (e : Expr) : MetaM (Expr × Expr × Expr) := do
+  let some relation ← Term.getCalcRelation? e | failPlainly m!"calc: {why}: {e}"
+  return relation
+
+/-- `left ∼ right`, where `_` on the left is the right-hand side before it. -/
+private def calcStep (fragments : List Fragment) (goal : MVarId) (previous? : Option Expr) (stx : Syntax) :
+    TacticM (List Fragment) := goal.withContext do
+  let target ← typeOf goal
+  let tag ← goal.getTag
+  let annotated ← match previous? with
+    | some previous => Term.annotateFirstHoleWithType ⟨stx⟩ (← inferType previous)
+    | none => pure ⟨stx⟩
+  let claim ← Term.elabType annotated
+  let (_, left, right) ← calcRelation "expected a relation" claim
+  if let some previous := previous? then
+    unless ← isDefEqGuarded left previous do
+      failPlainly m!"calc: the left-hand side is not the right-hand side of the step before: {claim}"
+  let step ← mkFreshExprSyntheticOpaqueMVar claim (tag ++ `calc)
+  let rest := fragments.filter (·.goal != goal)
+  let others := (← getGoals).tail
+  if ← isDefEq claim target then
+    goal.assign step
+    setGoals (step.mvarId! :: others)
+    return rest
+  let (_, _, start) ← calcRelation "expected a relation" (← instantiateMVars claim)
+  let (related, _, stop) ← calcRelation "the goal is no relation" target
+  let remains := mkApp2 related start stop
+  let after ← mkFreshExprSyntheticOpaqueMVar remains tag
+  let (proof, type) ← Term.mkCalcTrans step claim after remains
+  unless ← isDefEq type target do failPlainly m!"calc: the chain does not lead to the goal: {type}"
+  goal.assign proof
+  setGoals (step.mvarId! :: after.mvarId! :: others)
+  return rest ++ [.calc after.mvarId! (some right)]
+
+/-- One step in the language of a fragment. -/
+def fragmentStep (fragments : List Fragment) (fragment : Fragment) (stx : Syntax) : TacticM (List Fragment) :=
+  match fragment with
+  | .calc goal previous? => calcStep fragments goal previous? stx
+  | .conv goal _ _ => convStep fragments fragment goal stx
+  | .part _ parent => convStep fragments fragment parent stx
 
 end Dojo

@@ -1,11 +1,15 @@
-import Dojo.Exporting
-import Dojo.Grounds
-import Dojo.Sexp
-import Dojo.Statement
-import Dojo.Warm
+import Dojo.Canonical
+import Dojo.Environments
+import Dojo.Export
+import Dojo.Files
+import Dojo.Pretty
+import Dojo.Session
 
 /-!
-# `dojo.check`: elaborates a text and says what its declarations rest on
+# `dojo.check` and `dojo.judge`: what declarations rest on
+
+`dojo.check` elaborates a text. `dojo.judge` gets what another process has elaborated as data, and runs nothing of theirs:
+the kernel adds each declaration to the library's environment, and axioms and statements are read from what it took.
 -/
 
 namespace Dojo
@@ -17,11 +21,7 @@ private structure Wanted where
   /-- What its user calls it. -/
   written : String
   name? : Option Name
-  place? : Option DeclarationRange := none
-
-private def placeJson (range : DeclarationRange) : List (String × Json) :=
-  let point (position : Position) : Json := toJson #[position.line, position.column + 1]
-  [("start", point range.pos), ("end", point range.endPos)]
+  start? : Option Position := none
 
 /--
 The Lean name of what a user calls `written`: the private name of this module, which hides a public constant of the
@@ -43,33 +43,32 @@ private def writtenIn (env : Environment) (added : Array (Name × ConstantInfo))
     let user := userText name
     let written := if taken.contains user then exactName name else user
     taken := taken.insert written
-    found := found.push { written, name? := some name, place? := some ranges.range }
+    found := found.push { written, name? := some name, start? := some ranges.range.pos }
   return found
 
-private def describe (library env : Environment) (info : ConstantInfo) : List (String × Json) :=
-  [ ("exists", .bool true),
-    ("kind", .str (kindWord info)),
-    ("lean_name", .str (nameText info.name)),
-    ("module", (moduleOf? env info.name).elim .null fun module => .str (moduleText module)),
-    ("universes", toJson (info.levelParams.map nameText)),
-    ("type", .str (sexp info.type)),
-    ("statement", .str (statementText env.find? library.toKernelEnv info)) ] ++ (restsOn env #[info.name] library).json
+/--
+What is said of a constant. `find?` gives what is there, and `kernel` what Lean's kernel took of it, whose problem with the
+constant is `problem?`.
+-/
+private def description (library : Environment) (find? : Name → Option ConstantInfo) (kernel : Kernel.Environment)
+    (info? : Option ConstantInfo) (problem? : Option Problem) : List (String × Json) :=
+  match info? with
+  | none => [("exists", .bool false), ("kernel", toJson problem?)]
+  | some info => [
+      ("exists", .bool true), ("kind", .str (kindWord info)), ("lean_name", .str (nameText info.name)),
+      ("statement", .str (statementText find? library.toKernelEnv info)), ("kernel", toJson problem?)] ++
+    (restWith find? kernel #[info.name] library).json
 
 /-- What is said of the declarations that are wanted; theorems go to the kernel once more. -/
 private def describeAll (library below env : Environment) (wanted : Array Wanted) : DojoM Json := do
   let theorems := wanted.filterMap fun one => one.name?.filter fun name => env.find? name matches some (.thmInfo _)
   let problems ← problemsOf library below env theorems
-  let mut all := Json.mkObj []
-  for { written, name?, place? } in wanted do
-    let json := match name?.bind env.find? with
-      | none => record [("exists", .bool false)]
-      | some info =>
-        let problem := match (theorems.zip problems).find? (·.1 == info.name) with
-          | some (_, some problem) => toJson problem
-          | _ => Json.null
-        record (describe library env info ++ (place?.map placeJson).getD [] ++ [("kernel", problem)])
-    all := all.setObjVal! written json
-  return all
+  let one (wanted : Wanted) : String × Json :=
+    let info? := wanted.name?.bind env.find?
+    let problem? := ((theorems.zip problems).find? fun (name, _) => wanted.name? == some name).bind (·.2)
+    let start := wanted.start?.toList.map fun start => ("start", toJson #[start.line, start.column + 1])
+    (wanted.written, record (start ++ description library env.find? env.toKernelEnv info? problem?))
+  return record (wanted.map one).toList
 
 private def constantJson (env : Environment) (name : Name) (info : ConstantInfo) : Json :=
   let implemented? := Compiler.getImplementedBy? env name
@@ -80,9 +79,8 @@ private def constantJson (env : Environment) (name : Name) (info : ConstantInfo)
 
 /-- What changes when one of the project's own modules behind some imports does. -/
 private def sourcesText (imports : Array Name) : DojoM String := do
-  let texts := (← sourcesOf imports).map fun module => s!"{module.name} {hash module.text} {module.text.utf8ByteSize}"
   -- never empty: that is what an engine says which cannot tell
-  return "\n".intercalate ("sources" :: texts.toList)
+  return "\n".intercalate ("sources" :: (← sourceKeys imports).toList)
 
 private def checkText (request : Request) : DojoM Json := do
   let { file, warm } ← openBehind request
@@ -108,10 +106,30 @@ private def checkText (request : Request) : DojoM Json := do
     ("warm", .bool warm)]
     [exported?.map fun json => ("export", json)]
 
+private def verdict (library : Environment) (court : Court) (name : Name) : Json :=
+  let find? := court.kernel.find?
+  let info? := if (library.toKernelEnv.find? name).isSome then none else find? name
+  record (description library find? court.kernel info? (court.refused.find? name))
+
+private def judge (request : Request) : DojoM Json := do
+  if ← ((← read).isTainted : IO Bool) then
+    refuse "tainted" "this engine has run a program of a text; ask another one"
+  let data := (request.get? "export").getD .null
+  let found ← match readExport data with
+    | .ok found => pure found
+    | .error why => refuse "export" s!"export: {why}"
+  let library ← importModules (found.imports.map ({ module := · }))
+  let cancel? ← (← read).cancel.get
+  let empty : Court := { kernel := library.toKernelEnv }
+  let court ← (found.declarations.foldlM (init := empty) fun court one => court.hear one cancel? : IO Court)
+  let verdicts := found.theorems.map fun (word, name) => (word, verdict library court name)
+  return record [("declarations", record verdicts)]
+
 def checkCommands : List Command := [
   { name := "dojo.check"
     fields := textFields ++ [optional .texts "names", optional .boolean "all", optional .boolean "export"]
-    run := checkText }
+    run := checkText },
+  { name := "dojo.judge", fields := [required .object "export"], run := judge }
 ]
 
 end Dojo

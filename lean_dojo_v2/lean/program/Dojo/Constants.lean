@@ -1,7 +1,7 @@
-import Dojo.Sexp
+import Dojo.Text
 
 /-!
-# Constants of an environment: what they are, where they come from, and which are new
+# Constants of an environment: what they are, where they come from, which are new, and what they rest on
 -/
 
 namespace Dojo
@@ -25,14 +25,6 @@ def valueOf? : ConstantInfo → Option Expr
   | .thmInfo value => some value.value
   | .opaqueInfo value => some value.value
   | _ => none
-
-/-- The type and the value of a constant. -/
-def termsOf (info : ConstantInfo) : List Expr :=
-  info.type :: (valueOf? info).toList
-
-/-- The constants that a constant's type and value mention; of those in both, each twice. -/
-def usesOf (info : ConstantInfo) : List Name :=
-  (termsOf info).flatMap fun e => e.getUsedConstants.toList
 
 /-- A name as its author writes it: without the prefix that makes private names unique. -/
 def userText (name : Name) : String := nameText (privateToUserName name)
@@ -82,24 +74,129 @@ def addedTo (before after : Environment) : Array (Name × ConstantInfo) :=
 
 /-- All constants that were elaborated, not imported. -/
 def elaborated (env : Environment) : Array (Name × ConstantInfo) :=
-  newIn none env.constants.map₂.root #[]
+  env.constants.foldStage2 (fun all name info => all.push (name, info)) #[]
 
-/-- Everything that `roots` mention in types and values, themselves included, looking into constants as `follow` says. -/
-partial def closure (env : Environment) (roots : List Name) (follow : Name → Bool) : NameSet :=
-  go {} roots
-where
-  go (seen : NameSet) : List Name → NameSet
-    | [] => seen
-    | name :: rest =>
-      if seen.contains name then go seen rest else
-      let seen := seen.insert name
-      match env.find? name with
-      | some info =>
-        if !follow name then go seen rest else
-        let more := match info with
-          | .inductInfo value => value.ctors
-          | _ => []
-        go seen (usesOf info ++ more ++ rest)
-      | none => go seen rest
+/-!
+## What constants rest on
+
+Everything that a constant mentions, directly or not: its axioms, and what is unsafe among it. The embedded package has
+no proofs of the library's theorems and no bodies of many definitions; these are axioms to Lean there, and each module
+says what they were where they were declared.
+-/
+
+/-- Whether two constants are the same, proof and all. -/
+def isSameConstant (a b : ConstantInfo) : Bool :=
+  samePointer a b || (kindWord a == kindWord b && a.name == b.name && a.levelParams == b.levelParams &&
+    a.type.equal b.type &&
+    match valueOf? a, valueOf? b with
+    | some a, some b => samePointer a b || a.equal b
+    | none, none => true
+    | _, _ => false)
+
+/-- The constants in the type and the value of one; of those in both, each twice. -/
+def constantsOf (info : ConstantInfo) : Array Name :=
+  let inType := info.type.getUsedConstants
+  match valueOf? info with
+  | some value => inType ++ value.getUsedConstants
+  | none => inType
+
+/--
+What `roots` mention, directly or not, themselves included, in the order in which they were reached. `follow` says whose
+parts are looked into; `parts` gives the constants in the terms of one.
+-/
+def closureWith (find? : Name → Option ConstantInfo) (roots : Array Name) (follow : Name → Bool)
+    (parts : ConstantInfo → Array Name := constantsOf) : Array (Name × Option ConstantInfo) := Id.run do
+  let mut seen : NameSet := {}
+  let mut found := #[]
+  let mut pending := roots
+  while !pending.isEmpty do
+    let name := pending.back!
+    pending := pending.pop
+    if seen.contains name then continue
+    seen := seen.insert name
+    let info? := find? name
+    found := found.push (name, info?)
+    let some info := info? | continue
+    unless follow name do continue
+    pending := pending ++ parts info
+    if let .inductInfo value := info then pending := pending ++ value.ctors.toArray
+  return found
+
+/-- The same in an environment. -/
+def closureOf (env : Environment) (roots : Array Name) (follow : Name → Bool)
+    (parts : ConstantInfo → Array Name := constantsOf) : Array (Name × Option ConstantInfo) :=
+  closureWith env.find? roots follow parts
+
+/-- The axioms that some constants rest on. -/
+private def axiomsIn (env : Environment) (names : Array Name) : Array Name :=
+  (closureOf env names fun _ => true).filterMap fun (name, info?) =>
+    if info? matches some (.axiomInfo _) then some name else none
+
+/-- Whether an environment has the proofs of its library's theorems; the embedded package has none. -/
+def hasProofs (library : Environment) : Bool :=
+  match library.find? ``Eq.symm with
+  | some (.axiomInfo _) => false
+  | _ => true
+
+/-- An axiom, and whether it is the library's. -/
+structure Axiom where
+  name : Name
+  library : Bool
+  deriving Inhabited
+
+/-- What constants rest on. -/
+structure Rest where
+  axioms : Array Axiom := #[]
+  /-- What is unsafe among it. -/
+  unsafes : Array Name := #[]
+  /-- How many theorems of the library are among it whose proofs nobody has. -/
+  unseen : Nat := 0
+
+/-- As answers have it. -/
+def Rest.json (rest : Rest) : List (String × Json) :=
+  let axiomJson (one : Axiom) : Json :=
+    Json.mkObj [("name", .str (userText one.name)), ("library", .bool one.library)]
+  [ ("axioms", .arr (rest.axioms.map axiomJson)), ("unsafe", toJson (rest.unsafes.map userText)),
+    ("library_theorems", toJson rest.unseen) ]
+
+/-- Whether the kernel has taken a theorem as one: where it refused the proof, the rest of a text may still cite it. -/
+private def isProved (kernel : Kernel.Environment) (name : Name) : Bool :=
+  match kernel.find? name with
+  | some (.thmInfo _) => true
+  | _ => false
+
+/--
+What constants rest on. `find?` gives what is there, and `kernel` what the kernel took of it. `library` is the environment
+of the library's modules, where no text can change what is there; where it has its proofs, Lean's own collector goes
+through them.
+-/
+def restWith (find? : Name → Option ConstantInfo) (kernel : Kernel.Environment) (roots : Array Name)
+    (library : Environment) : Rest := Id.run do
+  let base := library.toKernelEnv
+  let isLocal (name : Name) : Bool := (base.find? name).isNone
+  let mut rest : Rest := {}
+  let mut imported := #[]
+  for (name, info?) in closureWith find? roots isLocal do
+    unless isLocal name do
+      imported := imported.push name
+      continue
+    let some info := info? | continue
+    if info matches .axiomInfo _ || ((info matches .thmInfo _) && !isProved kernel name) then
+      rest := { rest with axioms := rest.axioms.push { name, library := false } }
+    if info.isUnsafe then rest := { rest with unsafes := rest.unsafes.push name }
+  if hasProofs library then
+    let axioms := (axiomsBehind library imported).getD (axiomsIn library imported)
+    return { rest with axioms := rest.axioms ++ axioms.map ({ name := ·, library := true }) }
+  for name in imported do
+    let some (.axiomInfo _) := base.find? name | continue
+    match originOf library name with
+    | .axiom => rest := { rest with axioms := rest.axioms.push { name, library := true } }
+    | .theorem => rest := { rest with unseen := rest.unseen + 1 }
+    | _ => pure ()
+  return rest
+
+/-- What constants of an environment rest on. -/
+def restsOn (env : Environment) (roots : Array Name) (library : Environment) : Rest :=
+  restWith env.find? env.toKernelEnv roots library
 
 end Dojo

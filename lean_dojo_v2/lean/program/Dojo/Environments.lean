@@ -1,7 +1,9 @@
+import Dojo.Constants
+import Dojo.Frontend
 import Dojo.Session
 
 /-!
-# Environments by header
+# Environments of compiled modules
 
 A header that imports Mathlib costs seconds and gigabytes, so imported environments are kept, and the least recently
 used goes first.
@@ -12,19 +14,10 @@ namespace Dojo
 open Lean Elab
 
 /-- Looks in a cache; what is found becomes the most recently used. -/
-def Imported.find? (cache : IO.Ref (Array Imported)) (key : String) : BaseIO (Option Environment) := do
-  let all ← cache.get
-  match all.find? (·.key == key) with
-  | none => return none
-  | some found =>
-    cache.set ((all.filter (·.key != key)).push found)
-    return some found.env
-
-/-- Adds to a cache that holds `limit` environments at most. -/
-def Imported.keep (cache : IO.Ref (Array Imported)) (limit : Nat) (key : String) (env : Environment) : BaseIO Unit :=
-  cache.modify fun all =>
-    let rest := all.filter (·.key != key)
-    (rest.extract (rest.size + 1 - limit) rest.size).push { key, env }
+def Imported.find? (cache : IO.Ref (Array Imported)) (limit : Nat) (key : String) : BaseIO (Option Environment) := do
+  let some found := (← cache.get).find? (·.key == key) | return none
+  keepLast cache limit (·.key == key) found
+  return some found.env
 
 private def keyOf (imports : Array Import) : String :=
   let names := imports.toList.map fun one => s!"{if isWhole one then "all " else ""}{one.module}"
@@ -70,12 +63,13 @@ def loadModules (imports library : Array Import) (initialise : Environment → D
 /-- The environment that is kept under a key, or else is loaded now and kept. -/
 def kept (key : String) (load : DojoM Environment) : DojoM Environment := do
   let session ← read
-  if let some env ← Imported.find? session.environments key then
-    session.hits.modify (· + 1)
+  let limit := session.host.maxEnvironments
+  if let some env ← Imported.find? session.environments limit key then
+    session.imports.modify fun (hits, misses) => (hits + 1, misses)
     return env
   let env ← load
-  session.misses.modify (· + 1)
-  Imported.keep session.environments session.host.maxEnvironments key env
+  session.imports.modify fun (hits, misses) => (hits, misses + 1)
+  keepLast session.environments limit (·.key == key) { key, env }
   return env
 
 /-- The environment of compiled modules. -/
@@ -84,5 +78,83 @@ def importModules (imports : Array Import) : DojoM Environment :=
     for one in imports do
       unless ← (isCompiled one.module : IO Bool) do unknownModule one.module
     loadModules imports imports
+
+/-!
+## What the `initialize` commands of a project's modules make
+
+Attributes, extensions of environments, references. Where Lean does not run them itself (`Host.initialises`), they run
+here. What they register belongs to the process for good, and Lean refuses to register it again: a module's are run once,
+whatever else it is elaborated on.
+-/
+
+/-- Whether a module's initialisers have still to run; the error that they ended with is an error again. -/
+def mustInitialise (module : Name) : DojoM Bool := do
+  match (← (← read).initialised.get).lookup module with
+  | none => return true
+  | some none => return false
+  | some (some desc) => refuse "import" desc
+
+private def finish (module : Name) (error? : Option String) : DojoM Unit := do
+  (← read).initialised.modify ((module, error?) :: ·)
+
+/-- Says that a module's initialisers have all run. -/
+def initialised (module : Name) : DojoM Unit := do
+  if ← mustInitialise module then finish module none
+
+/-- What Lean could not elaborate holds `sorry`, and running that ends the program. -/
+private def refuseSorry (env : Environment) (name program : Name) : IO Unit := do
+  if ((env.find? program).bind valueOf?).any fun e => e.getUsedConstants.contains ``sorryAx then
+    throw (IO.userError s!"{userText name} has an error")
+
+/-- What is to be run for a constant; mostly nothing. -/
+private unsafe def actionOf? (env : Environment) (name : Name) : IO (Option (IO Unit)) := do
+  if let some maker := getRegularInitFnNameFor? env name then
+    refuseSorry env name maker
+    return some (runInit env {} name maker)
+  unless isIOUnitRegularInitFn env name do return none
+  refuseSorry env name name
+  match evaluate (IO Unit) env name with
+  | .ok act => return some act
+  | .error _ => return none
+
+private unsafe def runAllUnsafe (env : Environment) (names : Array Name) : IO Bool := do
+  let acts ← names.filterMapM (actionOf? env)
+  withImporting (acts.forM id)
+  return !acts.isEmpty
+
+/-- Runs what is to be run for some constants, and says whether there was anything. -/
+@[implemented_by runAllUnsafe]
+private opaque runAll (env : Environment) (names : Array Name) : IO Bool
+
+/-- Runs the initialisers of constants of a module, in the order of their declaration. -/
+def initialise (module : Name) (env : Environment) (names : Array Name) : DojoM Bool := do
+  match ← (runAll env names).toBaseIO with
+  | .ok ran =>
+    if ran then (← read).registered.set true
+    return ran
+  | .error error =>
+    let desc := s!"{moduleText module}: its initializers fail: {error}"
+    finish module (some desc)
+    refuse "import" desc
+
+/--
+The constants of a compiled module that have an initialiser, in the order of the text: one may read what another has
+made, and Lean keeps them sorted by their names.
+-/
+def declaredInitialisers (env : Environment) (data : ModuleData) : Array Name := Id.run do
+  let some (_, entries) := data.entries.find? fun (name, _) => name == ``Lean.regularInitAttr | return #[]
+  let pairs : Array (Name × Name) := unsafe entries.map unsafeCast
+  let line (name : Name) : Nat × Nat :=
+    match rangesOf? env name with
+    | some ranges => (ranges.range.pos.line, ranges.range.pos.column)
+    | none => (0, 0)
+  return pairs.map (·.1) |>.qsort fun a b =>
+    let (lineA, columnA) := line a
+    let (lineB, columnB) := line b
+    lineA < lineB || (lineA == lineB && columnA < columnB)
+
+/-- An environment that has room for all that is registered by now. -/
+def upToDate (env : Environment) : DojoM Environment := do
+  if ← (← read).registered.get then (← read).host.grown env else return env
 
 end Dojo

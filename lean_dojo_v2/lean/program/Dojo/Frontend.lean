@@ -1,19 +1,118 @@
-import Dojo.Axioms
+import Dojo.Constants
+import Dojo.InfoTrees
 import Dojo.Options
-import Dojo.Run
+import Dojo.Session
 import Dojo.Taint
 import Dojo.Text
 
 /-!
-# Elaborating a text, command by command
+# Running Lean's monads and its front end
 
-As Lean's own front end does (`Lean.Elab.Frontend`). A visitor sees each command with the state before it, its syntax,
-messages and information trees.
+A proof state holds the contexts and states that its next step runs with; Lean itself makes the first of them, out of a
+command state.
 -/
 
 namespace Dojo
 
-open Lean Elab
+open Lean Elab Meta
+
+/-- An exception's text, without the hints that only an editor could show. -/
+def exceptionText (exception : Exception) : BaseIO String := do
+  let text ← exception.toMessageData.toString
+  return text.replace "(invalid MessageData.lazy, missing context)" ""
+
+/-- Runs a command's action on a command state. -/
+def runCommand {α} (act : Command.CommandElabM α) (context : Command.Context) (state : Command.State) :
+    BaseIO (Except Exception (α × Command.State)) :=
+  (((act context).run state : EIO Exception (α × Command.State))).toBaseIO
+
+/-- The contexts and initial states that Lean's `liftTermElabM` makes for a command state; failing terms are errors. -/
+def Monads.ofCommand (state : Command.State) : DojoM Monads := do
+  let act : Command.CommandElabM Monads := Command.liftTermElabM do
+    return {
+      termContext := { (← readThe Term.Context) with errToSorry := false }
+      metaContext := ← readThe Meta.Context
+      coreContext := ← readThe Core.Context
+      termState := ← getThe Term.State
+      metaState := ← getThe Meta.State
+      coreState := ← getThe Core.State
+    }
+  let context := commandContext "<input>" (FileMap.ofString "") 0 none
+  match ← runCommand act context state with
+  | .ok (monads, _) => return monads
+  | .error exception => refuse "exception" (← exceptionText exception)
+
+/-- Runs an action; an exception of Lean's is a value, and what the action did until then is kept. -/
+def Monads.attempt {α} (monads : Monads) (act : TermElabM α) : DojoM (Except Exception α × Monads) := do
+  let cancelTk? ← (← read).cancel.get
+  let initHeartbeats ← (IO.getNumHeartbeats : BaseIO Nat)
+  let core := { monads.coreContext with initHeartbeats, cancelTk? }
+  let termRef ← IO.mkRef monads.termState
+  let metaRef ← IO.mkRef monads.metaState
+  let coreRef ← IO.mkRef monads.coreState
+  let result ← (act monads.termContext termRef monads.metaContext metaRef core coreRef).toBaseIO
+  let (termState, metaState, coreState) := (← termRef.get, ← metaRef.get, ← coreRef.get)
+  return (result, { monads with termState, metaState, coreState })
+
+/-- Runs an action; an exception of Lean's ends the request with an error of a kind. -/
+def Monads.run {α} (monads : Monads) (act : TermElabM α) (kind := "exception") : DojoM (α × Monads) := do
+  match ← monads.attempt act with
+  | (.ok value, monads) => return (value, monads)
+  | (.error exception, _) => refuse kind (← exceptionText exception)
+
+/-!
+## What `#print axioms` says
+
+A library may come without its proofs (the embedded engine's does); Lean itself would then list each of its theorems as
+an axiom.
+-/
+
+/-- Whether a constant was imported from Lean's library. -/
+def isLibrary (env : Environment) (name : Name) : Bool :=
+  (moduleOf? env name).any fun module => [`Init, `Std, `Lean, `Lake].contains module.getRoot
+
+private def axiomsSentence (env : Environment) (name : Name) : String := Id.run do
+  let mut names := #[]
+  let mut unseen := 0
+  for (used, info?) in closureOf env #[name] (!isLibrary env ·) do
+    unless info? matches some (.axiomInfo _) do continue
+    if !isLibrary env used || originOf env used == .axiom then names := names.push (userText used)
+    else if originOf env used == .theorem then unseen := unseen + 1
+  let known := if names.isEmpty then s!"'{userText name}' does not depend on any axioms"
+    else s!"'{userText name}' depends on axioms: [{", ".intercalate (names.qsort (· < ·)).toList}]"
+  if unseen == 0 then return known
+  let theorems := if unseen == 1 then "a theorem of Lean's library" else s!"{unseen} theorems of Lean's library"
+  return s!"{known}, besides those of {theorems}: the embedded engine has no proofs of these"
+
+/-- The constants that some information trees name, in order. -/
+private def constantsIn (trees : List InfoTree) : Array Name :=
+  trees.foldl (init := #[]) fun found tree =>
+    tree.foldInfo (init := found) fun _ info found =>
+      match info with
+      | .ofTermInfo info => if let .const name _ := info.expr then found.push name else found
+      | _ => found
+
+/-- The messages of `#print axioms` in an environment whose library has no proofs, put right. -/
+def correctAxioms (kind : Name) (messages : Array Json) (trees : List InfoTree) (env : Environment) : Array Json :=
+  if kind != ``Parser.Command.printAxioms || hasProofs env then messages else
+  let asked := constantsIn trees
+  let isAnswer (message : Json) : Bool := message.getObjValAs? String "severity" matches .ok "information"
+  if (messages.filter isAnswer).size != asked.size then messages else Id.run do
+    let mut next := 0
+    let mut corrected := #[]
+    for message in messages do
+      if isAnswer message then
+        corrected := corrected.push (message.setObjVal! "data" (.str (axiomsSentence env asked[next]!)))
+        next := next + 1
+      else corrected := corrected.push message
+    return corrected
+
+/-!
+## Elaborating a text, command by command
+
+As Lean's own front end does (`Lean.Elab.Frontend`). A visitor sees each command with the state before it, its syntax,
+messages and information trees.
+-/
 
 /-- A text ready for the parser. -/
 structure Source where
@@ -37,10 +136,8 @@ structure Elaborated where
   before : Command.State
   after : Command.State
 
-def Elaborated.kind (unit : Elaborated) : Name := unit.stx.getKind
-
 /-- Whether it is the end of the text. -/
-def Elaborated.isEnd (unit : Elaborated) : Bool := unit.kind == ``Parser.Command.eoi
+def Elaborated.isEnd (unit : Elaborated) : Bool := unit.stx.isOfKind ``Parser.Command.eoi
 
 /-- The constants that it added. -/
 def Elaborated.added (unit : Elaborated) : Array (Name × ConstantInfo) := addedTo unit.before.env unit.after.env
@@ -51,8 +148,9 @@ def messagesJson (log : MessageLog) : BaseIO (Array Json) := log.toArray.mapM (�
 def isError (message : Json) : Bool := message.getObjValAs? String "severity" matches .ok "error"
 
 /-- A command state to begin with; in `module?`, whose name private names carry, if one is given. -/
-def commandState (env : Environment) (options : List (String × Json)) (module? : Option Name := none) :
+def commandState (env : Environment) (given : List (String × Json) := []) (module? : Option Name := none) :
     DojoM Command.State := do
+  let options ← MonadExcept.ofExcept (withLimits (← read).options given)
   let env := match module? with
     | some module => env.setMainModule module
     | none => env

@@ -1,9 +1,9 @@
-import Dojo.Dependencies
+import Dojo.Constants
 import Dojo.Options
 import Dojo.States
 
 /-!
-# `env.*` and `expr.echo`: what an environment holds, and what a term is
+# What an environment holds, what a term is, and how a text parses: `env.*`, `expr.echo`, `dojo.parse_tactic`
 -/
 
 namespace Dojo
@@ -115,13 +115,18 @@ private def catalog (request : Request) : DojoM Json := do
   if isWanted none then symbols := symbolsOf symbols (elaborated env)
   return record [("symbols", toJson symbols)]
 
-private def echo (request : Request) : DojoM Json := do
+/-- The term in a field of a request, and its type where the request gives one. -/
+private def givenTerm (request : Request) (field : String) : DojoM (Expr × Option Expr × Monads) := do
   let monads ← Monads.ofCommand (← (← read).command.get)
   let monads := monads.withLevels ((request.texts "levels").map (·.toName))
-  let (expected?, monads) ← match request.text? "type" with
+  let (type?, monads) ← match request.text? "type" with
     | none => pure (none, monads)
     | some text => let (type, monads) ← elaborateType monads text; pure (some type, monads)
-  let (e, monads) ← elaborateTerm monads (request.text "expr") expected?
+  let (term, monads) ← elaborateTerm monads (request.text field) type?
+  return (term, type?, monads)
+
+private def echo (request : Request) : DojoM Json := do
+  let (e, _, monads) ← givenTerm request "expr"
   let (type, monads) ← monads.run (kind := "typing") do instantiateMVars (← inferType e)
   let shown ← shownIn monads
   return record [("expr", ← (shown e : IO Json)), ("type", ← (shown type : IO Json))]
@@ -131,13 +136,8 @@ private def addConstant (request : Request) : DojoM Json := do
   let session ← read
   if request.flag "typeErrorsAsGoals" then refuse "command" "env.add: typeErrorsAsGoals can only be false"
   let command ← session.command.get
-  let monads ← Monads.ofCommand command
   let levelParams := (request.texts "levels").map (·.toName)
-  let monads := monads.withLevels levelParams
-  let (expected?, monads) ← match request.text? "type" with
-    | none => pure (none, monads)
-    | some text => let (type, monads) ← elaborateType monads text; pure (some type, monads)
-  let (value, monads) ← elaborateTerm monads (request.text "value") expected?
+  let (value, expected?, monads) ← givenTerm request "value"
   let (type, monads) ← monads.run do
     match expected? with
     | some type => instantiateMVars type
@@ -160,6 +160,41 @@ private def parsePiece (request : Request) : DojoM Json := do
   let (_, stop) ← orRefuse "parse" (parsePrefix env category.toName (request.text "input"))
   return record [("pos", toJson stop)]
 
+/-! ## `dojo.parse_tactic`: nothing is elaborated and nothing runs -/
+
+/-- Node kinds, identifiers and atoms of a syntax tree, each once, in order. -/
+private structure Inventory where
+  kinds : Array String := #[]
+  identifiers : Array String := #[]
+  atoms : Array String := #[]
+
+private def once (found : Array String) (text : String) : Array String :=
+  if found.contains text then found else found.push text
+
+private partial def takeInventory (inventory : Inventory) (stx : Syntax) : Inventory :=
+  match stx with
+  | .missing => inventory
+  | .node _ kind children =>
+    let inventory := { inventory with kinds := once inventory.kinds (nameText kind) }
+    children.foldl (init := inventory) takeInventory
+  | .atom _ text => { inventory with atoms := once inventory.atoms text }
+  | .ident _ _ name _ => { inventory with identifiers := once inventory.identifiers (nameText name) }
+
+private def parseTactic (request : Request) : DojoM Json := do
+  let env ← match request.nat? "stateId" with
+    | some id => pure (← getState id).env
+    | none => sessionEnv
+  match parseText env `tactic (request.text "tactic") with
+  | .error problem => return record [("parseError", .str problem)]
+  | .ok stx =>
+    let inventory := takeInventory {} stx
+    return record [
+      ("kind", .str (nameText stx.getKind)),
+      ("kinds", toJson inventory.kinds),
+      ("identifiers", toJson inventory.identifiers),
+      ("atoms", toJson inventory.atoms)]
+      [if hasPlainSettings env stx then none else some ("evaluates", .bool true)]
+
 def inspectCommands : List Command := [
   { name := "env.inspect", run := inspect, fields := [
       required .text "name", optional .boolean "value", optional .boolean "dependency", optional .boolean "source"] },
@@ -170,7 +205,8 @@ def inspectCommands : List Command := [
   { name := "expr.echo", run := echo, fields := [required .text "expr", optional .text "type", optional .texts "levels"] },
   { name := "env.add", run := addConstant, fields := [
       required .text "name", optional .texts "levels", optional .text "type", required .text "value",
-      optional .boolean "isTheorem", optional .boolean "typeErrorsAsGoals"] }
+      optional .boolean "isTheorem", optional .boolean "typeErrorsAsGoals"] },
+  { name := "dojo.parse_tactic", fields := [required .text "tactic", optional .natural "stateId"], run := parseTactic }
 ]
 
 end Dojo

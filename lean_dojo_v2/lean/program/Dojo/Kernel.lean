@@ -1,4 +1,4 @@
-import Dojo.Dependencies
+import Dojo.Constants
 
 /-!
 # Lean's kernel once more, over what a theorem rests on
@@ -24,17 +24,6 @@ instance : ToJson Problem where
 
 /-- A kernel's message may hold whole terms. -/
 private def maxMessage : Nat := 200
-
-private structure Answer where
-  /-- What the environment has by the name; none for what is the library's, or nobody's. -/
-  info? : Option ConstantInfo
-  problem? : Option Problem
-
-/-- What was added again so far, of the constants of an environment. -/
-structure Checked where
-  private env : Environment
-  private kernel : Kernel.Environment
-  private answers : NameMap Answer := {}
 
 /-- What must be there before a constant, and the declaration that makes it: none where that of something else does. -/
 structure AddPlan where
@@ -76,22 +65,6 @@ def addPlan (env : Environment) (info : ConstantInfo) : AddPlan :=
   | .inductInfo info => planOfInductive env info
   | _ => { uses := constantsOf info, declaration? := declarationOf? info }
 
-private structure Line where
-  text : String := ""
-  size : Nat := 0
-  /-- Whether white space was read that is not written yet. -/
-  gap : Bool := false
-
-/-- A text on one line, and not all of it where it is long. -/
-private def oneLine (text : String) : String :=
-  let line := text.foldl (init := ({} : Line)) fun line c =>
-    if line.size ≥ maxMessage then line
-    else if c.isWhitespace then { line with gap := line.size > 0 }
-    else
-      let begun := if line.gap then line.text.push ' ' else line.text
-      { text := begun.push c, size := line.size + 1 }
-  line.text
-
 /--
 A text may raise its own limits, so that of the request's time is the only one; from 4.33 on the kernel goes as deep as an
 option says, not as its stack allows.
@@ -127,93 +100,98 @@ def addToKernel (kernel : Kernel.Environment) (declaration : Declaration) (cance
     return .error s!"the kernel treats the name {name} specially, so only Lean's library may declare it"
   match kernel.addDecl unlimited declaration cancel? with
   | .ok kernel => return .ok kernel
-  | .error error => return .error (oneLine (← (error.toMessageData {}).toString))
+  | .error error =>
+    let words := wordsOf (← (error.toMessageData {}).toString)
+    return .error (toString ((" ".intercalate words).take maxMessage))
 
 private inductive Work where
   | enter (name : Name)
-  | leave (name : Name) (info : ConstantInfo) (plan : AddPlan)
+  | leave (info : ConstantInfo) (declaration : Declaration)
 
 private instance : Inhabited Work := ⟨.enter .anonymous⟩
 
-/-- What a checker of an environment below knows of a name; throws where the environment has another in its place. -/
-private def known? (below? : Option Checked) (checked : Checked) (name : Name) : Except Unit (Option Answer) := do
-  let some below := below? | return none
-  let some answer := below.answers.find? name | return none
-  match answer.info?, checked.env.find? name with
-  | some old, some new => unless isSameConstant old new do throw ()
-  | some _, none => throw ()
-  | none, _ => pure ()
-  return some answer
-
 /--
-Adds again what constants rest on, as far as it was not. `base` is the kernel's environment of the library; `below?`
-knows an environment that this one goes on from. The error is that a constant of `below?` was replaced.
+The declarations that constants rest on beyond `base`, each behind those that it mentions, but for what was `seen` before;
+with all that is seen now. What is not in the environment has none.
 -/
-private def Checked.require (checked : Checked) (base : Kernel.Environment) (below? : Option Checked)
-    (names : Array Name) (cancel? : Option IO.CancelToken) : IO (Except Unit Checked) := do
-  let mut checked := checked
-  let mut work := names.reverse.map Work.enter
-  let answer (checked : Checked) (name : Name) (info? : Option ConstantInfo) (message? : Option String) : Checked :=
-    let problem? := message?.map fun message => { constant := userText name, message }
-    { checked with answers := checked.answers.insert name { info?, problem? } }
+def declarationsBehind (env : Environment) (base : Kernel.Environment) (roots : Array Name) (seen : NameSet := {}) :
+    Array (ConstantInfo × Declaration) × NameSet := Id.run do
+  let mut seen := seen
+  let mut found := #[]
+  let mut work := roots.reverse.map Work.enter
   while !work.isEmpty do
     let item := work.back!
     work := work.pop
     match item with
+    | .leave info declaration => found := found.push (info, declaration)
     | .enter name =>
-      if checked.answers.contains name then continue
-      match known? below? checked name with
-      | .error () => return .error ()
-      | .ok (some known) => checked := { checked with answers := checked.answers.insert name known }
-      | .ok none =>
-        if (base.find? name).isSome then
-          checked := answer checked name none none
-          continue
-        let some info := checked.env.find? name
-          | checked := answer checked name none "it is not there"
-        -- for what is asked for before this is done
-        checked := answer checked name info "it rests on itself"
-        let plan := addPlan checked.env info
-        work := work.push (.leave name info plan)
-        work := work ++ plan.uses.reverse.map Work.enter
-    | .leave name info plan =>
-      let problem? := plan.uses.findSome? fun used => (checked.answers.find? used).bind (·.problem?)
-      if let some problem := problem? then
-        checked := { checked with answers := checked.answers.insert name { info? := info, problem? := some problem } }
-        continue
-      if let some declaration := plan.declaration? then
-        match ← addToKernel checked.kernel declaration cancel? with
-        | .ok kernel => checked := { checked with kernel }
-        | .error message =>
-          checked := answer checked name info message
-          continue
-      let made := (checked.kernel.find? name).isSome
-      checked := answer checked name info (if made then none else "the kernel makes no such constant")
-  return .ok checked
+      if seen.contains name || (base.find? name).isSome then continue
+      seen := seen.insert name
+      let some info := env.find? name | continue
+      let plan := addPlan env info
+      if let some declaration := plan.declaration? then work := work.push (.leave info declaration)
+      work := work ++ plan.uses.reverse.map Work.enter
+  return (found, seen)
+
+/-- What the kernel has taken of the declarations that it was given, and what it has against the others, by their names. -/
+structure Court where
+  kernel : Kernel.Environment
+  refused : NameMap Problem := {}
+
+/-- Gives a declaration to the kernel. What rests on something that it refused has the same problem. -/
+def Court.hear (court : Court) (declaration : Declaration) (cancel? : Option IO.CancelToken) : IO Court := do
+  let (names, terms) := partsOfDeclaration declaration
+  let refuse (problem : Problem) : Court :=
+    { court with refused := names.foldl (init := court.refused) fun all name => all.insert name problem }
+  unless court.refused.isEmpty do
+    let used := terms.flatMap (·.getUsedConstants)
+    if let some problem := used.findSome? court.refused.find? then return refuse problem
+  match ← addToKernel court.kernel declaration cancel? with
+  | .ok kernel => return { court with kernel }
+  | .error message => return refuse { constant := userText (names.getD 0 .anonymous), message }
+
+/-- What the kernel has against a constant, which may be that it is not there. -/
+private def Court.problem? (court : Court) (name : Name) : Option Problem :=
+  court.refused.find? name <|>
+    if (court.kernel.find? name).isSome then none
+    else some { constant := userText name, message := "the kernel makes no such constant" }
+
+/-- What the kernel was given of an environment. -/
+structure Checked where
+  env : Environment
+  court : Court
+  seen : NameSet := {}
 
 /-- A checker of an environment, which has added nothing yet. -/
 def Checked.start (base : Kernel.Environment) (env : Environment) : Checked :=
-  { env, kernel := base }
+  { env, court := { kernel := base } }
+
+private def Checked.require (checked : Checked) (base : Kernel.Environment) (names : Array Name)
+    (cancel? : Option IO.CancelToken) : IO Checked := do
+  let (declarations, seen) := declarationsBehind checked.env base names checked.seen
+  let court ← declarations.foldlM (init := checked.court) fun court (_, one) => court.hear one cancel?
+  return { checked with court, seen }
 
 /--
 What the kernel says of constants of an environment, with all that they rest on: none for each that it takes.
 
 `library` is the environment of the library's modules; `ground` has checked constants of the environment that the text
-began in, and comes back with more of them; `env` is that at the text's end.
+began in, and comes back with more of them; `env` is that at the text's end. Where a program has replaced what the text
+began with, all is checked again.
 -/
 def kernelProblems (library : Environment) (ground : Checked) (env : Environment) (names : Array Name)
     (cancel? : Option IO.CancelToken := none) : IO (Array (Option Problem) × Checked) := do
   let base := library.toKernelEnv
   let below := ground.env
   let isOwn (name : Name) : Bool := (base.find? name).isNone && !below.contains name
-  let beneath := (closureOf env names isOwn).filterMap fun (name, _) =>
-    if isOwn name then none else some name
-  let .ok ground ← ground.require base none beneath cancel? | unreachable!
-  let problems (checked : Checked) := names.map fun name => (checked.answers.find? name).bind (·.problem?)
-  match ← { ground with env, answers := {} : Checked }.require base (some ground) names cancel? with
-  | .ok checked => return (problems checked, ground)
-  | .error () =>
-    let .ok checked ← (Checked.start base env).require base none names cancel? | unreachable!
-    return (problems checked, ground)
+  let beneath := (closureOf env names isOwn).filterMap fun (name, _) => if isOwn name then none else some name
+  let ground ← ground.require base beneath cancel?
+  let isReplaced (name : Name) : Bool := (base.find? name).isNone &&
+    match below.find? name, env.find? name with
+    | some old, some new => !isSameConstant old new
+    | _, _ => true
+  let start := if beneath.any isReplaced then Checked.start base env else { ground with env }
+  let checked ← start.require base names cancel?
+  return (names.map checked.court.problem?, ground)
 
 end Dojo

@@ -1,18 +1,99 @@
 import Dojo.Environments
-import Dojo.Initialisers
-import Dojo.Sources
-import Dojo.ImportAll
+import Dojo.Frontend
+import Dojo.Pretty
 
 /-!
 # Modules of a project
 
 A text that imports a module which Lean does not find compiled is elaborated on top of it, in memory: dependencies first,
 each once for as long as its text stays the same. Who asks for it gets modules that were compiled beside their sources.
+
+Modules lie in the project's folder itself; else in one of its source folders, or in a package inside it: these are nobody's
+to tell, so the file with the shortest path that ends in the module's is taken.
 -/
 
 namespace Dojo
 
 open Lean Elab
+
+/-- Folders that hold no sources; those that begin with a dot hold none either. -/
+private def notSources : List String := ["build", "lake-packages", "node_modules"]
+
+/-- Deeper folders are not looked into. -/
+private def maxFolders : Nat := 16
+
+private def inFolder (folder name : String) : String :=
+  if folder.isEmpty then name else s!"{folder}/{name}"
+
+/-- The folders in some folders of a project, sorted. -/
+private def foldersIn (project : System.FilePath) (folders : Array String) : IO (Array String) := do
+  let mut found := #[]
+  for folder in folders do
+    let place := if folder.isEmpty then project else project / folder
+    unless ← place.isDir do continue
+    for entry in ← place.readDir do
+      let name := entry.fileName
+      if name.startsWith "." || name.endsWith ".lean" || notSources.contains name then continue
+      if ← entry.path.isDir then found := found.push (inFolder folder name)
+  return found.qsort (· < ·)
+
+/-- The file of a module, relative to the project. -/
+def sourceOf? (project : System.FilePath) (module : Name) : IO (Option String) := do
+  let own := s!"{"/".intercalate ((moduleText module).splitOn ".")}.lean"
+  let isFile (file : String) : IO Bool := return (← (project / file).pathExists) && !(← (project / file).isDir)
+  if ← isFile own then return some own
+  let mut level := #["", ".lake/packages"]
+  for _ in [0:maxFolders] do
+    for folder in level do
+      if !folder.isEmpty && (← isFile (inFolder folder own)) then return some (inFolder folder own)
+    level ← foldersIn project level
+    if level.isEmpty then return none
+  return none
+
+/-!
+## `import all`
+
+A text that imports all of a module may call its private names as its source does. To Lean such a text is no `module`
+here, so that it would not look for them: each is opened by its name, and by the ends of its name.
+-/
+
+private def declaring : List String := ["theorem", "lemma", "def", "abbrev", "instance", "opaque", "axiom"]
+
+/-- The names that a text declares, as it writes them. -/
+private def declaredIn (text : String) : List String :=
+  let words := wordsOf text
+  (words.zip (words.drop 1)).filterMap fun (word, next) => if declaring.contains word then some next else none
+
+/-- The constants of a module that was imported, or else of those that were elaborated in memory. -/
+private def constantsOfModule (env : Environment) (module : Name) : Array Name :=
+  match env.getModuleIdx? module with
+  | some index => (env.header.moduleData[index.toNat]?.map (·.constNames)).getD #[]
+  | none => (elaborated env).map (·.1)
+
+/-- `A.b.c`: `A.b.c`, `b.c` and `c`. -/
+private def endsOf (name : Name) : List Name :=
+  let rec ends : List Name → List Name
+    | [] => []
+    | part :: rest => (part :: rest).foldl (· ++ ·) .anonymous :: ends rest
+  ends name.components
+
+/-- Lets a text use the private names of the modules `whole`, but for those that it declares itself. -/
+def openWhole (state : Command.State) (whole : Array Name) (text : String) : Command.State := Id.run do
+  if whole.isEmpty then return state
+  let declared := declaredIn text
+  let isOwn (name : Name) : Bool := declared.any fun word => word == name.toString || word.endsWith s!".{name}"
+  let mut opened := #[]
+  for module in whole do
+    let privates := .num (`_private ++ module) 0
+    for name in constantsOfModule state.env module do
+      let known := name.replacePrefix privates .anonymous
+      unless privates.isPrefixOf name && !known.isInternalDetail do continue
+      for ending in endsOf known do
+        unless isOwn ending do opened := opened.push (.explicit ending name)
+  let scope :: outer := state.scopes | return state
+  return { state with scopes := { scope with openDecls := scope.openDecls ++ opened.toList } :: outer }
+
+/-! ## Elaborating them in memory -/
 
 /-- So many elaborated chains of modules are kept. -/
 def maxChains : Nat := 64
@@ -77,9 +158,12 @@ private partial def visitModule (plan : ModulePlan) (module : Name) (trail : Lis
 private def modulePlan (imports : Array Name) : DojoM ModulePlan :=
   imports.foldlM (init := {}) fun plan module => visitModule plan module []
 
-/-- The texts behind some imports, as far as they are elaborated in memory: they change while the program runs. -/
-def sourcesOf (imports : Array Name) : DojoM (Array Module) := do
-  return (← modulePlan imports).own
+/-- What changes when the text of a module does. -/
+private def Module.key (module : Module) : String := s!"{module.name} {hash module.text} {module.text.utf8ByteSize}"
+
+/-- The keys of modules behind some imports that are elaborated in memory: their texts change while the program runs. -/
+def sourceKeys (imports : Array Name) : DojoM (Array String) := do
+  return (← modulePlan imports).own.map (·.key)
 
 private def runText (text : String) (state : Command.State) : DojoM Command.State := do
   return (← runSource (.ofText (.ofString text) "<engine>") {} state fun _ => return false).2
@@ -96,8 +180,7 @@ private def elaborateModule (module : Module) (below : Environment) : DojoM Envi
   let session ← read
   let source := Source.ofText (.ofString module.text) s!"./{module.file}"
   let header ← (parseHeader source : IO Header)
-  let options ← MonadExcept.ofExcept (withLimits session.options [])
-  let fresh := openWhole (← commandState below options module.name) header.whole module.text
+  let fresh := openWhole (← commandState below (module? := module.name)) header.whole module.text
   let start ← runText "section" fresh
   let runs ← mustInitialise module.name
   let (_, state) ← runSource source header.parserState start fun unit => do
@@ -109,9 +192,9 @@ private def elaborateModule (module : Module) (below : Environment) : DojoM Envi
 
 private def chained (key : String) (module : Module) (below : Environment) : DojoM Environment := do
   let chains := (← read).chains
-  if let some env ← Imported.find? chains key then return env
+  if let some env ← Imported.find? chains maxChains key then return env
   let env ← elaborateModule module below
-  Imported.keep chains maxChains key env
+  keepLast chains maxChains (·.key == key) { key, env }
   return env
 
 /-- Runs an action while Lean finds the project's compiled modules beside their sources. -/
@@ -166,7 +249,7 @@ def baseOf (imports : Array Name) (compiled := false) : DojoM Base := do
   let mut owners := #[]
   let mut key := s!"{(plan.library.map moduleText).qsort (· < ·)}"
   for module in plan.own do
-    key := s!"{key}\n{module.name} {hash module.text} {module.text.utf8ByteSize}"
+    key := s!"{key}\n{module.key}"
     env ← chained key module env
     owners := owners.push (module.name, env)
   return { env, library, isImported := plan.own.isEmpty, owners }

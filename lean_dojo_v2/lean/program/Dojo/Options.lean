@@ -1,9 +1,9 @@
 import Dojo.Session
 
 /-!
-# Options of Lean
+# Options of Lean, and the settings of a session
 
-Values of options come as JSON, and as `name=value` from a command line. Two limits hold for every request.
+Values of Lean's options come as JSON, and as `name=value` from a command line. Two limits hold for every request.
 -/
 
 namespace Dojo
@@ -57,5 +57,38 @@ where
     | value => match value.toNat? with
       | some n => toJson n
       | none => .str value
+
+/-! ## Settings of a session -/
+
+private def settingFields : List Field :=
+  (Request.members (toJson ({} : Settings))).map fun (name, value) =>
+    optional (if name == "timeout" then .natural else .boolean) name
+
+private def setOptions (request : Request) : DojoM Json := do
+  let now := toJson (← settings)
+  let next := (Request.members request.payload).foldl (fun all (name, value) => all.setObjVal! name value) now
+  (← read).settings.set (← orRefuse "command" (fromJson? next))
+  return record []
+
+private def stat (_ : Request) : DojoM Json := do
+  let session ← read
+  let memory := (← session.host.memory).map fun (name, n) => (name, toJson n)
+  let (hits, misses) ← session.imports.get
+  let environments := record [("hits", toJson hits), ("misses", toJson misses)]
+  return record ([("nGoals", toJson (← session.states.get).size), ("environments", environments)] ++ memory)
+
+private def reset (_ : Request) : DojoM Json := do
+  let session ← read
+  let count := (← session.states.get).size
+  session.states.set {}
+  session.nextState.set 0
+  return record [("nGoals", toJson count)]
+
+def settingsCommands : List Command := [
+  { name := "options.set", fields := settingFields, run := setOptions },
+  { name := "options.print", run := fun _ => return toJson (← settings) },
+  { name := "stat", run := stat },
+  { name := "reset", run := reset }
+]
 
 end Dojo

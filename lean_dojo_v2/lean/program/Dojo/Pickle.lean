@@ -1,5 +1,5 @@
-import Dojo.Declared
 import Dojo.Environments
+import Dojo.Export
 import Dojo.Options
 import Dojo.States
 
@@ -15,7 +15,7 @@ namespace Dojo
 open Lean Elab Meta
 
 /-- The version of what is written. -/
-private def format : Nat := 1
+private def format : Nat := 2
 
 private def pack (what : String) (body : Json) : Json :=
   let text := (body.setObjVal! "what" (.str what) |>.setObjVal! "format" (toJson format)).compress
@@ -30,13 +30,10 @@ private def unpack (what packed : String) : Except String Json := do
     throw "the file holds something else than what is asked for"
   return json
 
-/-- The constants that an environment has beyond another one; those for the code generator alone are left out. -/
+/-- What an environment has beyond another one. -/
 private def writeAdded (base env : Environment) : TablesM Json := do
-  let rows ← (addedTo base env).filterMapM fun (name, info) => do
-    let isRecursive := (valueOf? info).any fun value => value.getUsedConstants.contains name
-    if info.isUnsafe || info.isPartial || isRecursive then return none
-    return some (← writeConstant name info)
-  return .arr rows
+  let names := (addedTo base env).map (·.1)
+  return .arr (← (declarationsToWrite env base.toKernelEnv names).mapM writeDeclaration)
 
 private def writeMVars (goals : List MVarId) : TablesM Json := do
   return toJson (← goals.mapM fun goal => writeName goal.name)
@@ -47,42 +44,28 @@ private def kindNumber : LocalDeclKind → Nat
   | .auxDecl => 2
 
 private def writeLocal (decl : LocalDecl) : TablesM Json := do
-  let info := if decl.binderInfo.isInstImplicit then 3 else if decl.binderInfo.isStrictImplicit then 2
-    else if decl.binderInfo.isImplicit then 1 else 0
   let shared : List Json := [
     toJson (← writeName decl.fvarId.name), toJson (← writeName decl.userName), toJson (← writeExpr decl.type),
     toJson (kindNumber decl.kind)]
   match decl with
-  | .cdecl .. => return .arr (.str "hypothesis" :: shared ++ [toJson (info : Nat)]).toArray
+  | .cdecl .. => return .arr (.str "hypothesis" :: shared ++ [toJson (infoNumber decl.binderInfo)]).toArray
   | .ldecl _ _ _ _ value nondep _ =>
     return .arr (.str "let" :: shared ++ [toJson (← writeExpr value), .bool nondep]).toArray
 
-/-- A metavariable; local contexts are written once and named by their numbers. -/
-private def writeMVar (goal : MVarId) (decl : MetavarDecl) (contexts : Std.HashMap String Nat × Array Json) :
-    TablesM (Json × Std.HashMap String Nat × Array Json) := do
-  let context := Json.arr (← (decl.lctx.decls.toArray.filterMap id).mapM writeLocal)
-  let text := context.compress
-  let (known, all) := contexts
-  let (number, known, all) := match known[text]? with
-    | some number => (number, known, all)
-    | none => (all.size, known.insert text all.size, all.push context)
+private def writeMVar (goal : MVarId) (decl : MetavarDecl) : TablesM Json := do
+  let locals ← (decl.lctx.decls.toArray.filterMap id).mapM writeLocal
   let instances ← decl.localInstances.mapM fun one => return toJson [← writeName one.className, ← writeExpr one.fvar]
   let kind := match decl.kind with
     | .natural => 0
     | .synthetic => 1
     | .syntheticOpaque => 2
-  return (.arr #[
-    toJson (← writeName goal.name), toJson (← writeName decl.userName), toJson number, .arr instances,
-    toJson (← writeExpr decl.type), toJson (kind : Nat), toJson decl.numScopeArgs], known, all)
+  return .arr #[
+    toJson (← writeName goal.name), toJson (← writeName decl.userName), .arr locals, .arr instances,
+    toJson (← writeExpr decl.type), toJson (kind : Nat), toJson decl.numScopeArgs]
 
 private def writeMetavariables (mctx : MetavarContext) : TablesM (List (String × Json)) := do
   let decls := (mctx.decls.toList.toArray.qsort fun a b => a.2.index < b.2.index)
-  let mut contexts := (({} : Std.HashMap String Nat), (#[] : Array Json))
-  let mut rows := #[]
-  for (goal, decl) in decls do
-    let (row, known, all) ← writeMVar goal decl contexts
-    rows := rows.push row
-    contexts := (known, all)
+  let rows ← decls.mapM fun (goal, decl) => writeMVar goal decl
   let assigned ← mctx.eAssignment.toList.mapM fun (goal, e) => return toJson [← writeName goal.name, ← writeExpr e]
   let delayed ← mctx.dAssignment.toList.mapM fun (goal, value) => return Json.arr #[
     toJson (← writeName goal.name), toJson (← value.fvars.mapM writeExpr),
@@ -90,7 +73,7 @@ private def writeMetavariables (mctx : MetavarContext) : TablesM (List (String �
   let levels ← (declaredLevels mctx).mapM fun id => writeName id.name
   let levelValues ← mctx.lAssignment.toList.mapM fun (id, l) => return toJson [← writeName id.name, ← writeLevel l]
   return [
-    ("contexts", .arr contexts.2), ("mvars", .arr rows), ("assigned", .arr assigned.toArray),
+    ("mvars", .arr rows), ("assigned", .arr assigned.toArray),
     ("delayed", .arr delayed.toArray), ("levelMVars", toJson levels), ("levelValues", .arr levelValues.toArray)]
 
 private def writeState (state : ProofState) (base : Environment) : TablesM (List (String × Json)) := do
@@ -117,12 +100,6 @@ private def saveGoal (request : Request) : DojoM Json := do
 private def readMVars (read : Read) (json : Json) : Except String (List MVarId) := do
   (← Read.list json).mapM fun one => return ⟨← read.name one⟩
 
-private def readInfo : Nat → BinderInfo
-  | 1 => .implicit
-  | 2 => .strictImplicit
-  | 3 => .instImplicit
-  | _ => .default
-
 private def readKind : Nat → LocalDeclKind
   | 1 => .implDetail
   | 2 => .auxDecl
@@ -131,17 +108,16 @@ private def readKind : Nat → LocalDeclKind
 private def readLocal (read : Read) (lctx : LocalContext) (json : Json) : Except String LocalContext := do
   match ← Read.list json with
   | [.str "hypothesis", id, name, type, kind, info] =>
-    return lctx.mkLocalDecl ⟨← read.name id⟩ (← read.name name) (← read.expr type) (readInfo (← info.getNat?))
+    return lctx.mkLocalDecl ⟨← read.name id⟩ (← read.name name) (← read.expr type) (← Read.info info)
       (readKind (← kind.getNat?))
   | [.str "let", id, name, type, kind, value, .bool nondep] =>
     return lctx.mkLetDecl ⟨← read.name id⟩ (← read.name name) (← read.expr type) (← read.expr value) nondep
       (readKind (← kind.getNat?))
   | _ => throw "this is no hypothesis"
 
-private def readMVar (read : Read) (contexts : Array LocalContext) (mctx : MetavarContext) (json : Json) :
-    Except String MetavarContext := do
-  let [id, userName, context, instances, type, kind, scope] ← Read.list json | throw "this is no metavariable"
-  let some lctx := contexts[← context.getNat?]? | throw "there is no such local context"
+private def readMVar (read : Read) (mctx : MetavarContext) (json : Json) : Except String MetavarContext := do
+  let [id, userName, locals, instances, type, kind, scope] ← Read.list json | throw "this is no metavariable"
+  let lctx ← (← Read.list locals).foldlM (readLocal read) {}
   let instances ← (← Read.list instances).mapM fun one => do
     let [className, fvar] ← Read.list one | throw "this is no instance"
     return ({ className := ← read.name className, fvar := ← read.expr fvar } : LocalInstance)
@@ -154,8 +130,7 @@ private def readMVar (read : Read) (contexts : Array LocalContext) (mctx : Metav
 
 private def readMetavariables (read : Read) (json : Json) : Except String MetavarContext := do
   let rows (name : String) : Except String (List Json) := do Read.list (← json.getObjVal? name)
-  let contexts ← (← rows "contexts").mapM fun one => do (← Read.list one).foldlM (readLocal read) {}
-  let mut mctx ← (← rows "mvars").foldlM (readMVar read contexts.toArray) {}
+  let mut mctx ← (← rows "mvars").foldlM (readMVar read) {}
   for one in ← rows "levelMVars" do mctx := mctx.addLevelMVarDecl ⟨← read.name one⟩
   for one in ← rows "levelValues" do
     let [id, level] ← Read.list one | throw "this is no level"
@@ -170,11 +145,20 @@ private def readMetavariables (read : Read) (json : Json) : Except String Metava
     mctx := { mctx with dAssignment := mctx.dAssignment.insert ⟨← read.name id⟩ value }
   return mctx
 
-private def readConstants (read : Read) (json : Json) : Except String (List ReadConstant) := do
-  (← Read.list (← json.getObjVal? "constants")).mapM read.constant
+private def readAdded (read : Read) (json : Json) : Except String (List Declaration) := do
+  (← Read.list (← json.getObjVal? "constants")).mapM (readDeclaration read)
+
+/-- Adds declarations through the kernel, but for what is there already. -/
+private def addDeclarations (declarations : List Declaration) : CoreM Unit := do
+  for declaration in declarations do
+    let names := (partsOfDeclaration declaration).1
+    if names.any (← getEnv).contains then continue
+    if declaration matches .inductDecl .. then
+      throwError "{names.getD 0 .anonymous} is of a kind that cannot be loaded; load its text"
+    addDecl declaration
 
 private def readState (json : Json) (monads : Monads) (library : Environment) :
-    Except String (ProofState × List ReadConstant) := do
+    Except String (ProofState × List Declaration) := do
   let read ← Read.tables json (closed := false)
   let [start, index] ← Read.list (← json.getObjVal? "ngen") | throw "this is no generator of names"
   let mctx ← readMetavariables read json
@@ -191,14 +175,14 @@ private def readState (json : Json) (monads : Monads) (library : Environment) :
   let goals ← mvars "goals"
   unless (root :: goals).all fun goal => (mctx.findDecl? goal).isSome do throw "there is no such goal"
   let state := { monads, library, goals, root, outside?, owed := ← mvars "owed", parents := ← mvars "parents" }
-  return (state, ← readConstants read json)
+  return (state, ← readAdded read json)
 
 private def loadGoal (request : Request) : DojoM Json := do
   let session ← read
   let json ← orRefuse "io" (unpack "goal" (request.text "packed"))
   let monads ← Monads.ofCommand (← session.command.get)
-  let (state, constants) ← orRefuse "io" (readState json monads (← session.library.get))
-  let (_, monads) ← state.monads.run (kind := "operation") (addConstants constants)
+  let (state, declarations) ← orRefuse "io" (readState json monads (← session.library.get))
+  let (_, monads) ← state.monads.run (kind := "operation") (addDeclarations declarations)
   notePretenders state.monads.coreState.env monads.coreState.env
   let id ← keepState { state with monads := monads.withoutMessages }
   return record [("id", toJson id)]
@@ -217,13 +201,13 @@ private def saveEnv (_ : Request) : DojoM Json := do
 
 private def loadEnv (request : Request) : DojoM Json := do
   let json ← orRefuse "io" (unpack "environment" (request.text "packed"))
-  let (imports, constants) ← orRefuse "io" do
+  let (imports, declarations) ← orRefuse "io" do
     let read ← Read.tables json (closed := true)
-    return (← (← Read.list (← json.getObjVal? "imports")).mapM read.name, ← readConstants read json)
+    return (← (← Read.list (← json.getObjVal? "imports")).mapM read.name, ← readAdded read json)
   let base ← importModules (imports.map ({ module := · })).toArray
-  let start ← commandState base (← read).options
+  let start ← commandState base
   let monads ← Monads.ofCommand start
-  let (_, monads) ← monads.run (kind := "operation") (addConstants constants)
+  let (_, monads) ← monads.run (kind := "operation") (addDeclarations declarations)
   let env := monads.coreState.env
   notePretenders start.env env
   setCommand { start with env } base

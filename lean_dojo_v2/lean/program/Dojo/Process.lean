@@ -1,4 +1,4 @@
-import Dojo.Replay
+import Dojo.Places
 
 /-!
 # `frontend.process`: elaborates a text and reports on each of its commands
@@ -17,15 +17,13 @@ private def combinators : List Name := [
 private def listedGoals (context : PPContext) (goals : List MVarId) : IO String := do
   return "\n".intercalate (← goals.mapM (goalText context))
 
-private def place (text : SourceText) (start stop : Nat) : Json := toJson #[text.toFile start, text.toFile stop]
-
 /-- Pantograph's `InvokedTactic`. -/
 private def invokedTactic (text : SourceText) (context : ContextInfo) (info : TacticInfo) (range : Nat × Nat) :
     IO Json := do
   let proofs := info.goalsBefore.map fun goal => (instantiateMVarsCore info.mctxAfter (.mvar goal)).1
   let used := proofs.flatMap (·.getUsedConstants.toList)
   return record [
-    ("tactic", .str (text.slice range.1 range.2)), ("boundary", place text range.1 range.2),
+    ("tactic", .str (text.slice range.1 range.2)), ("boundary", text.bytes range.1 range.2),
     ("goalBefore", .str (← listedGoals (printContextAt context info.mctxBefore) info.goalsBefore)),
     ("goalAfter", .str (← listedGoals (printContextAt context info.mctxAfter) info.goalsAfter)),
     ("usedConstants", toJson (used.eraseDups.map nameText))]
@@ -43,11 +41,11 @@ private def invocations (unit : Elaborated) (text : SourceText) : IO (Array Json
 private def openGoals (unit : Elaborated) (file : OpenFile) (sought : Sought) : DojoM (List (String × Json)) := do
   let some (id, state, ranges) ← openSorries unit file.base.library sought | return []
   let goals := (← state.shown).filter (·.1 == "goals")
-  let places := ranges.map fun (start, stop) => place file.text start stop
+  let places := ranges.map fun (start, stop) => file.text.bytes start stop
   return [("goalStateId", toJson id), ("goalSrcBoundaries", .arr places)] ++ goals
 
 private def describeUnit (unit : Elaborated) (file : OpenFile) (request : Request) : DojoM Json := do
-  let mut fields := [("boundary", place file.text unit.start unit.stop), ("messages", .arr unit.messages)]
+  let mut fields := [("boundary", file.text.bytes unit.start unit.stop), ("messages", .arr unit.messages)]
   if request.has "invocations" then
     let found ← (invocations unit file.text : IO (Array Json))
     fields := fields ++ [("invocations", .arr found), ("nInvocations", toJson found.size)]
@@ -64,7 +62,7 @@ private def processText (request : Request) : DojoM Json := do
     header := request.flag "readHeader", options := request.object "options" }
   let units ← IO.mkRef (#[] : Array Json)
   unless file.messages.isEmpty do
-    let boundary := place file.text 0 file.parserState.pos.byteIdx
+    let boundary := file.text.bytes 0 file.parserState.pos.byteIdx
     units.set #[record [("boundary", boundary), ("messages", .arr file.messages)]]
   let state ← file.run fun unit => do
     if !unit.isEnd || !unit.messages.isEmpty then

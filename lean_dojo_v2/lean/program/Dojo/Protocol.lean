@@ -1,5 +1,15 @@
-import Dojo.Commands
+import Dojo.Check
+import Dojo.Digest
+import Dojo.Inspect
+import Dojo.Options
+import Dojo.Pickle
+import Dojo.Places
+import Dojo.Process
 import Dojo.Start
+import Dojo.States
+import Dojo.Steps
+import Dojo.Targets
+import Dojo.Trace
 
 /-!
 # The protocol
@@ -11,6 +21,11 @@ is answered `{"error": kind, "desc": …}` and the session goes on.
 namespace Dojo
 
 open Lean
+
+/-- Each file that answers commands has a list of them; this is all of them. -/
+def commands : List Command :=
+  settingsCommands ++ goalCommands ++ stepCommands ++ inspectCommands ++ checkCommands ++ digestCommands ++
+    replayCommands ++ traceCommands ++ pickleCommands ++ processCommands ++ targetCommands
 
 /-- The most bytes that a request may have. -/
 def maxLineBytes : Nat := 64 * 1024 * 1024
@@ -29,22 +44,15 @@ private def parseLine (line : String) : Except Failure (String × Json) := do
   if line.utf8ByteSize > maxLineBytes then
     throw { kind := "command", desc := s!"a request may have {maxLineBytes} bytes at most" }
   if line.startsWith "{" then
-    let whole ← parseObject line
-    let members := Request.members whole
-    let some (.str command) := members.lookup "cmd" | unparsed "expected {\"cmd\": …, \"payload\": {…}}"
-    if members.any fun (name, _) => name != "cmd" && name != "payload" then
-      unparsed "expected {\"cmd\": …, \"payload\": {…}}"
-    match members.lookup "payload" with
-    | none => return (command, .mkObj [])
-    | some (.obj pairs) => return (command, .obj pairs)
-    | some _ => unparsed "expected an object"
+    let members := Request.members (← parseObject line)
+    match members.lookup "cmd", members.filter (·.1 != "cmd") with
+    | some (.str command), [] => return (command, .mkObj [])
+    | some (.str command), [("payload", .obj pairs)] => return (command, .obj pairs)
+    | _, _ => unparsed "expected {\"cmd\": …, \"payload\": {…}}"
   else
     let command := (line.splitOn " ").headD ""
     let rest := trimmed (behind command line)
     return (command, ← if rest.isEmpty then pure (.mkObj []) else parseObject rest)
-
-private def overdue (milliseconds : Nat) : Failure :=
-  { kind := "internal", desc := s!"interrupt: it took longer than {milliseconds} ms" }
 
 /--
 Runs a request under the session's limit of time. What Lean was doing is only cut short: half an answer would pass for
@@ -60,21 +68,17 @@ private def limited (act : DojoM Json) : DojoM Json := do
   let answer ← try Except.ok <$> act catch failure => pure (.error failure)
   session.host.disarm
   session.cancel.set none
-  if ← token.isSet then throw (overdue limit)
+  if ← token.isSet then refuse "internal" s!"interrupt: it took longer than {limit} ms"
   MonadExcept.ofExcept answer
 
 private def handle (parsed : Except Failure (String × Json)) : DojoM Json := do
   let (name, payload) ← MonadExcept.ofExcept parsed
-  let some command := findCommand? name | refuse "command" s!"Unknown command {name}"
+  let some command := commands.find? (·.name == name) | refuse "command" s!"Unknown command {name}"
   let request ← MonadExcept.ofExcept (Request.check name command.fields payload)
   limited (command.run request)
 
 private def Failure.json (failure : Failure) : Json :=
   record [("error", .str failure.kind), ("desc", .str failure.desc)]
-
-/-- How many environments were found, and how many were loaded. -/
-private def environmentCounts (session : Session) : BaseIO (Nat × Nat) :=
-  return (← session.hits.get, ← session.misses.get)
 
 /--
 What an answer says beside the command's own fields: that a program of a text has run in this session, and which
@@ -82,7 +86,7 @@ environments were found or loaded. Pantograph's answers have exactly their own f
 the latter never.
 -/
 private def remarks (session : Session) (isOurs : Bool) (before : Nat × Nat) : IO (List (String × Json)) := do
-  let (hits, misses) ← environmentCounts session
+  let (hits, misses) ← session.imports.get
   let counts := record [("hits", toJson (hits - before.1)), ("misses", toJson (misses - before.2))]
   let imported := if isOurs && (hits, misses) != before then [("imported", counts)] else []
   if (← session.isTainted) && (isOurs || !(← session.told.get)) then
@@ -92,7 +96,7 @@ private def remarks (session : Session) (isOurs : Bool) (before : Nat × Nat) : 
 
 /-- Answers one line. What a text prints goes nowhere: streams are the session's own while it runs. -/
 def answer (session : Session) (line : String) : IO String := do
-  let before ← environmentCounts session
+  let before ← session.imports.get
   let parsed := parseLine line
   let isOurs := match parsed with
     | .ok (name, _) => name.startsWith "dojo."

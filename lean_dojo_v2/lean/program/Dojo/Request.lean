@@ -1,5 +1,5 @@
-import Lean.Data.Json
 import Dojo.Compat
+import Lean.Data.Json
 
 /-!
 # Requests and their fields
@@ -112,17 +112,14 @@ def nat (request : Request) (name : String) (default := 0) : Nat :=
 def flag (request : Request) (name : String) (default := false) : Bool :=
   ((request.get? name).bind fun value => value.getBool?.toOption).getD default
 
-def texts? (request : Request) (name : String) : Option (List String) := do
-  let items ← (← request.get? name).getArr?.toOption
-  return items.toList.filterMap fun item => item.getStr?.toOption
+private def items (request : Request) (name : String) : List Json :=
+  (((request.get? name).bind fun value => value.getArr?.toOption).getD #[]).toList
 
 def texts (request : Request) (name : String) : List String :=
-  (request.texts? name).getD []
+  (request.items name).filterMap fun item => item.getStr?.toOption
 
 def nats (request : Request) (name : String) : List Nat :=
-  match (request.get? name).bind fun value => value.getArr?.toOption with
-  | some items => items.toList.filterMap fun item => item.getNat?.toOption
-  | none => []
+  (request.items name).filterMap fun item => item.getNat?.toOption
 
 /-- The members of a field that is an object; none where it is absent. -/
 def object (request : Request) (name : String) : List (String × Json) :=

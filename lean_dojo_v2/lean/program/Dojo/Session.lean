@@ -137,8 +137,7 @@ structure Session where
   /-- Imported environments, the least recently used first. -/
   environments : IO.Ref (Array Imported)
   /-- How often an environment was there already, and how often it had to be imported. -/
-  hits : IO.Ref Nat
-  misses : IO.Ref Nat
+  imports : IO.Ref (Nat × Nat)
   /-- Elaborated modules of the project, the least recently used first. -/
   chains : IO.Ref (Array Imported)
   /-- Modules whose `initialize` commands have run, and the error that they ended with. -/
@@ -185,10 +184,32 @@ def setCommand (state : Command.State) (library : Environment) : DojoM Unit := d
   (← read).command.set state
   (← read).library.set library
 
+/-- Puts something last into a cache of so many, in place of its old version. The first is the least recently used. -/
+def keepLast {α} (cache : IO.Ref (Array α)) (limit : Nat) (isOld : α → Bool) (one : α) : BaseIO Unit :=
+  cache.modify fun all =>
+    let others := all.filter (!isOld ·)
+    (others.extract (others.size + 1 - limit) others.size).push one
+
 /-- A command of the protocol. -/
 structure Command where
   name : String
   fields : List Field := []
   run : Request → DojoM Json
+
+/-- So many environments that texts begin in are remembered, with what the kernel was seen to take of them. -/
+private def maxGrounds : Nat := 64
+
+/--
+What the kernel says of constants of `env`, which began as `below`; both are built on `library`. A long beginning of a text
+is given to the kernel once, and not for each proof behind it.
+-/
+def problemsOf (library below env : Environment) (names : Array Name) : DojoM (Array (Option Problem)) := do
+  if names.isEmpty then return #[]
+  let grounds := (← read).grounds
+  let known? := (← grounds.get).find? fun one => samePointer one.env below
+  let ground := known?.getD (.start library.toKernelEnv below)
+  let (problems, ground) ← (kernelProblems library ground env names (← (← read).cancel.get) : IO _)
+  keepLast grounds maxGrounds (samePointer ·.env below) ground
+  return problems
 
 end Dojo

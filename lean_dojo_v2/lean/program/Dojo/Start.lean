@@ -1,5 +1,6 @@
 import Dojo.Environments
 import Dojo.Options
+import Dojo.Session
 
 /-!
 # The start of a session
@@ -41,8 +42,7 @@ def start (host : Host) (args : List String) : IO Session := do
     states := ← IO.mkRef {}
     nextState := ← IO.mkRef 0
     environments := ← IO.mkRef #[]
-    hits := ← IO.mkRef 0
-    misses := ← IO.mkRef 0
+    imports := ← IO.mkRef (0, 0)
     chains := ← IO.mkRef #[]
     initialised := ← IO.mkRef []
     registered := ← IO.mkRef false
@@ -58,5 +58,29 @@ def start (host : Host) (args : List String) : IO Session := do
   match ← (begin session).toBaseIO with
   | .ok () => return session
   | .error failure => throw (IO.userError failure.desc)
+
+/-- The host of a native Lean: nothing is to be done for an environment, and a task of its own watches the time. -/
+def nativeHost : IO Host := do
+  initSearchPath (← findSysroot)
+  /- `lean` has done so for this file; from 4.30 on, `importModules` refuses to load extensions unless somebody has. -/
+  unsafe enableInitializersExecution
+  /- Counts orders: a watch whose order is over does nothing. -/
+  let order ← IO.mkRef 0
+  return {
+    importModules := fun imports _ => Lean.importModules imports {} (trustLevel := 0) (loadExts := true)
+    arm := fun token milliseconds => do
+      let mine ← order.modifyGet fun n => (n + 1, n + 1)
+      discard <| IO.asTask (prio := .dedicated) do
+        IO.sleep milliseconds.toUInt32
+        if (← order.get) == mine then token.set
+    disarm := order.modify (· + 1)
+    memory := return []
+    grown := fun env => return env
+    asImported := fun env => return env
+    extended := fun env => return env
+    ranProgram := return false
+    maxEnvironments := 8
+    initialises := true
+  }
 
 end Dojo

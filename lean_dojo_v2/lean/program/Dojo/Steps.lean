@@ -1,7 +1,7 @@
-import Dojo.Dependencies
-import Dojo.Fragments
-import Dojo.Grounds
+import Dojo.Actions
+import Dojo.Constants
 import Dojo.Options
+import Dojo.Session
 
 /-!
 # `goal.tactic`: one step from a proof state to the next
@@ -71,9 +71,7 @@ private def prepared (state : ProofState) (text : String) (request : Request) : 
       maxRecDepth := limit "maxRecDepth" }
   return { state with monads.coreContext := core }
 
-/--
-What a tactic did to all that was open.
--/
+/-- What a tactic did to all that was open. -/
 private structure Outcome where
   /-- The proofs that it gave. -/
   terms : Array Expr
@@ -113,7 +111,7 @@ where
 
 /-- What is open, no goal, and asks for a proof of something: the text of it, or empty where there is none. -/
 private def hiddenText (monads : Monads) (owed : List MVarId) : DojoM String := do
-  let asking ← monads.eval (owed.filterM fun goal => return !(← isInhabited goal))
+  let (asking, _) ← monads.run (owed.filterM fun goal => return !(← isInhabited goal))
   if asking.isEmpty then return "" else goalsText monads.printContext asking
 
 /-- What a step added past the kernel: an option of Lean's, or a program, can have it skipped. -/
@@ -122,17 +120,8 @@ private def uncheckedProblem? (stored : ProofState) (env : Environment) : DojoM 
   let problems ← problemsOf stored.library stored.env env (added.map (·.1))
   return problems.findSome? id
 
-private structure Step where
-  state : ProofState
-  before : List MVarId
-  after : List MVarId
-  fragments : List Fragment
-  log : List Json
-  withAxioms : Bool
-
-private def acceptStep (step : Step) (stored : ProofState) : DojoM Json := do
-  let { state, before, after, fragments, log, withAxioms } := step
-  let monads := state.monads
+private def acceptStep (stored : ProofState) (monads : Monads) (before after : List MVarId) (fragments : List Fragment)
+    (log : List Json) (withAxioms : Bool) : DojoM Json := do
   let env := monads.coreState.env
   notePretenders stored.env env
   let outcome := outcomeOf stored monads.metaState.mctx before after fragments
@@ -141,8 +130,8 @@ private def acceptStep (step : Step) (stored : ProofState) : DojoM Json := do
     let left ← (goalsText monads.printContext outcome.lost : IO String)
     return refused s!"the tactic leaves this open, which is not among its goals:\n{left}"
   let cited := outcome.terms.flatMap (·.getUsedConstants)
-  let used := closure env cited.toList (isAuxiliary env)
-  if let some circular := used.toList.find? state.forbidden.contains then
+  let used := (closureOf env cited (isAuxiliary env)).map (·.1)
+  if let some circular := used.find? stored.forbidden.contains then
     return refused s!"the proof uses {nameText circular}, which it is to prove"
   if let some problem ← uncheckedProblem? stored env then
     return refused s!"the kernel refuses {problem.constant}: {problem.message}"
@@ -155,7 +144,7 @@ private def acceptStep (step : Step) (stored : ProofState) : DojoM Json := do
     ("hasSorry", .bool (used.contains ``sorryAx)),
     ("hasUnsafe", .bool (outcome.terms.any env.hasUnsafe))]
   if withAxioms then
-    let rest := restsOn env cited state.library
+    let rest := restsOn env cited stored.library
     let names := rest.axioms.map fun one => userText one.name
     fields := ("axioms", toJson names) :: ("owed", .str (← hiddenText monads outcome.owed)) :: fields
   return record (fields ++ (← next.shown))
@@ -180,7 +169,7 @@ private def runStep (state stored : ProofState) (before : List MVarId) (act : Ta
     return failed (log ++ [errorJson text state.monads.coreContext.fileMap offset?])
   | .ok (fragments, { goals := after }) =>
     if log.any isError then return failed log
-    acceptStep { state := { state with monads := monads.withoutMessages }, before, after, fragments, log, withAxioms } stored
+    acceptStep stored monads.withoutMessages before after fragments log withAxioms
 
 private def goalTactic (request : Request) : DojoM Json := do
   let stored ← getState (request.nat "stateId")

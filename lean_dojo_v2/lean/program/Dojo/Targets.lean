@@ -1,10 +1,11 @@
 import Dojo.Actions
-import Dojo.Dependencies
+import Dojo.Constants
 import Dojo.Files
+import Dojo.Session
 import Dojo.States
 
 /-!
-# `frontend.distil` and `frontend.refactor`: what is left to be found in a text
+# What is left to be found in a text, and whether another text finds it: `frontend.distil`, `.refactor`, `.track`
 
 A *search target* is a command that declares something with a `sorry` in its value. Later commands that mention it are
 coupled with it: a function to be found, and theorems that it has to fulfil, are one target.
@@ -39,7 +40,7 @@ private def readPieces (text kind : String) : DojoM (List Piece × Environment �
     if unit.isEnd then return false
     let added := unit.added
     let uses := added.foldl (init := ({} : NameSet)) fun uses (_, info) =>
-      (usesOf info).foldl (init := uses) fun uses name => uses.insert name
+      (constantsOf info).foldl (init := uses) fun uses name => uses.insert name
     let written? := added.find? fun (name, _) => (rangesOf? unit.after.env name).isSome
     pieces.modify (·.push {
       text := trimmed (file.text.slice unit.start unit.stop)
@@ -140,9 +141,9 @@ private def valueIn (env : Environment) (name : Name) : Expr :=
   ((env.find? name).bind valueOf?).getD (mkConst name)
 
 /-- Which of a target's own constants its goals cannot do without: matchers and the like. -/
-private def neededBy (env : Environment) (own : List Name) (mctx : MetavarContext) (root : MVarId) : NameSet :=
+private def neededBy (env : Environment) (own : List Name) (mctx : MetavarContext) (root : MVarId) : Array Name :=
   let mentioned := (proofsOf mctx [root]).terms.flatMap (·.getUsedConstants)
-  closure env mentioned.toList own.contains
+  (closureOf env mentioned own.contains).map (·.1)
 
 private def openGroup (env : Environment) (library : Environment) (group : Group) (request : Request) :
     DojoM Json := do
@@ -175,8 +176,7 @@ private def fold (env : Environment) (group : Group) (options : List (String × 
   let some head := group.head.name? | refuse "frontend" "a target without a name"
   if group.companions.any fun (_, isFlat) => !isFlat then
     refuse "frontend" s!"what rests on {nameText head} is not flat: it cannot be folded"
-  let base ← MonadExcept.ofExcept (withLimits (← read).options (("pp.analyze", .bool true) :: options))
-  let monads ← Monads.ofCommand (← commandState env base)
+  let monads ← Monads.ofCommand (← commandState env (("pp.analyze", .bool true) :: options))
   let monads := monads.withLevels (((env.find? head).map (·.levelParams)).getD [])
   let binder := lastPart head
   let (whole, monads) ← monads.run (compositeOf head (group.companions.filterMap (·.1.name?)) binder)
@@ -191,10 +191,80 @@ private def refactor (request : Request) : DojoM Json := do
     if group.companions.isEmpty then pure group.head.text else fold env group options
   return record [("file", .str (String.join (written.map ("\n" ++ ·))))]
 
+/-! ## `frontend.track`: whether a text proves and defines what another one states -/
+
+private structure Side where
+  messages : Array Json
+  file : OpenFile
+  env : Environment
+  /-- What the text adds, in the order of its lines. -/
+  added : Array (Name × ConstantInfo)
+
+private def sideOf (text : String) : DojoM Side := do
+  let file ← openText { file := text, header := false, inScope := true }
+  let messages ← IO.mkRef file.messages
+  let state ← file.run fun unit => do
+    messages.modify (· ++ unit.messages)
+    return false
+  let line (name : Name) : Nat := ((rangesOf? state.env name).map (·.range.pos.line)).getD 1000000000
+  let keyed := (addedTo file.below state.env).map fun (name, info) => (line name, nameText name, name, info)
+  let sorted := keyed.qsort fun a b => a.1 < b.1 || (a.1 == b.1 && a.2.1 < b.2.1)
+  return { messages := ← messages.get, file, env := state.env, added := sorted.map fun (_, _, one) => one }
+
+private def Side.find? (side : Side) (name : Name) : Option ConstantInfo :=
+  (side.added.find? (·.1 == name)).map (·.2)
+
+private def valueHasSorry (info : ConstantInfo) : Bool := (valueOf? info).any (·.hasSorry)
+
+/-- What Lean makes beside a declaration differs with its value, and states nothing. -/
+private def isInternal (name : Name) : Bool :=
+  name.isInternalDetail || match name with
+    | .str (.str ..) part => part.startsWith "_"
+    | _ => false
+
+/-- Whether a constant is the one that was stated: only a value with a `sorry` may be another one. -/
+private def fitsStated (stated given : ConstantInfo) : Bool :=
+  kindWord stated == kindWord given && stated.isUnsafe == given.isUnsafe &&
+    match valueOf? stated, valueOf? given with
+    | none, _ => true
+    | some was, some is => was.hasSorry || was == is
+    | some was, none => was.hasSorry
+
+private def differenceOf? (source target : Side) : Option String := Id.run do
+  for (name, info) in target.added do
+    let text := nameText name
+    if info.type.hasSorry then return some s!"the type of {text} has a sorry"
+    if valueHasSorry info then return some s!"the value of {text} has a sorry"
+    match source.find? name with
+    | none => if info matches .axiomInfo _ then return some s!"{text} is a new axiom"
+    | some stated =>
+      if stated.type != info.type then return some s!"{text} has another type"
+      if stated.levelParams != info.levelParams then return some s!"{text} has other universe parameters"
+      unless fitsStated stated info do return some s!"{text} is defined in another way"
+  let missing? := source.added.find? fun (name, _) => (target.find? name).isNone && !isInternal name
+  return missing?.map fun (name, _) => s!"{nameText name} is missing"
+
+/-- What a program put there past the kernel. -/
+private def unchecked? (target : Side) : DojoM (Option String) := do
+  let theorems := target.added.filter fun (_, info) => info matches .thmInfo _
+  let problems ← problemsOf target.file.base.library target.file.below target.env (theorems.map (·.1))
+  return (problems.findSome? id).map fun problem => s!"the kernel refuses {problem.constant}: {problem.message}"
+
+private def track (request : Request) : DojoM Json := do
+  let source ← sideOf (request.text "src")
+  let target ← sideOf (request.text "dst")
+  let failed := source.messages.any isError || target.messages.any isError
+  let failure? ← if failed then pure none else match differenceOf? source target with
+    | some difference => pure (some difference)
+    | none => unchecked? target
+  return record [("srcMessages", .arr source.messages), ("dstMessages", .arr target.messages)]
+    [failure?.map fun failure => ("failure", .str failure)]
+
 def targetCommands : List Command := [
   { name := "frontend.distil", run := distil, fields := [
       required .text "file", optional .text "binderName", optional .boolean "ignoreValues"] },
-  { name := "frontend.refactor", run := refactor, fields := [required .text "file", optional .texts "coreOptions"] }
+  { name := "frontend.refactor", run := refactor, fields := [required .text "file", optional .texts "coreOptions"] },
+  { name := "frontend.track", run := track, fields := [required .text "src", required .text "dst"] }
 ]
 
 end Dojo

@@ -2,7 +2,7 @@ import Lean
 import Dojo.Compat
 
 /-!
-# Texts and positions
+# Names, texts and positions
 
 Lean reads line endings as LF, so its byte offsets in a text with CRLF are not those of the file. What is reported are
 the file's own bytes, and lines and columns as editors count them (in code points).
@@ -11,6 +11,18 @@ the file's own bytes, and lines and columns as editors count them (in code point
 namespace Dojo
 
 open Lean
+
+/-- A name as Lean writes it; the anonymous name is empty. -/
+def nameText (name : Name) : String :=
+  if name.isAnonymous then "" else name.toString
+
+/-- A module's name as in a path: Lean writes `«My-File»` where a part of it is no identifier. -/
+def moduleText (name : Name) : String :=
+  if name.isAnonymous then "" else name.toString (escape := false)
+
+/-- The pieces of a text between white space. -/
+def wordsOf (text : String) : List String :=
+  ((text.map fun c => if c.isWhitespace then ' ' else c).splitOn " ").filter (!·.isEmpty)
 
 /-- A text of a request. -/
 structure SourceText where
@@ -51,20 +63,12 @@ def position (text : SourceText) (offset : Nat) : Nat × Nat :=
   let position := text.fileMap.toPosition ⟨offset⟩
   (position.line, position.column + 1)
 
-/-- The byte offset in the file of a line (from 1) and a column (from 0), as in Lean's messages. -/
-def offset (text : SourceText) (line column : Nat) : Nat :=
-  text.toFile (text.fileMap.ofPosition { line, column }).byteIdx
-
 /-- The text between two of Lean's byte offsets, as in the file. -/
 def slice (text : SourceText) (start stop : Nat) : String :=
   extractBytes text.original (text.toFile start) (text.toFile stop)
 
-/-- A range as it is reported: positions, and bytes of the file. -/
-def range (text : SourceText) (start stop : Nat) : List (String × Json) :=
-  let place (offset : Nat) : Json :=
-    let (line, column) := text.position offset
-    toJson #[line, column]
-  [("start", place start), ("end", place stop), ("bytes", toJson #[text.toFile start, text.toFile stop])]
+/-- A range as it is reported, in bytes of the file. -/
+def bytes (text : SourceText) (start stop : Nat) : Json := toJson #[text.toFile start, text.toFile stop]
 
 end SourceText
 

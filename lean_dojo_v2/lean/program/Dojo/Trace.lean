@@ -1,32 +1,55 @@
-import Dojo.Compiled
-import Dojo.Declarations
 import Dojo.Digest
 import Dojo.Files
-import Dojo.Sequences
+import Dojo.Parts
 
 /-!
-# `dojo.trace`: everything about a file that tracing needs, out of one elaboration
+# `dojo.trace` and `dojo.compile`: all that tracing needs of a file, out of one elaboration
 -/
 
 namespace Dojo
 
 open Lean Elab
 
+/--
+A module as the file that Lean writes for it, as the numbers of its bytes: Lean's own code spells these, so that nothing is
+interpreted for each of them. None where Lean cannot write it, or where something that it imports was elaborated in memory.
+-/
+def compiledModule? (file : OpenFile) (env : Environment) : DojoM (Option String) := do
+  unless file.base.isImported do return none
+  let some module := file.module? | return none
+  let env ← upToDate env
+  let written ← (do
+    let data ← mkModuleData env
+    let (_, path) ← IO.FS.createTempFile
+    try
+      saveModuleData path module data
+      return some (toString (← IO.FS.readBinFile path).toList)
+    finally
+      IO.FS.removeFile path : IO (Option String)).toBaseIO
+  return written.toOption.join
+
+/-- What `lean -i` would write for a module: where it names which constant. -/
+def ileanText (module : Name) (fileMap : FileMap) (trees : Array InfoTree) : IO String := do
+  let references := Server.findModuleRefs fileMap trees (localVars := false)
+  let file := record [
+    ("version", toJson (5 : Nat)), ("module", toJson module), ("references", ← referencesJson references)]
+  return file.compress
+
+/-! ## What is found on the way -/
+
 /-- What was found so far. -/
 private structure Found where
   messages : Array Json := #[]
   declarations : Array Json := #[]
   tactics : Array Json := #[]
-  references : Array Json := #[]
   commands : Array Json := #[]
   /-- The theorems of commands that declare nothing by their own syntax: a macro made them. -/
   made : Array String := #[]
-  /-- Trees that are kept for Lean's own collection of references. -/
+  /-- For Lean's own collection of references. -/
   trees : Array InfoTree := #[]
-  /-- What is known of the constants that were named. -/
-  constants : Std.HashMap Name (List (String × Json)) := {}
-  /-- The last reference's place and constant. -/
-  last : Option (Nat × Nat × Name) := none
+  /-- Constants that were named, and what is known of each. -/
+  named : NameSet := {}
+  references : Array Json := #[]
 
 /-! ## Printing goals
 
@@ -71,11 +94,6 @@ private def printGoals (printed : Printed) (context : ContextInfo) (mctx : Metav
 
 /-! ## Tactics and references -/
 
-/-- Syntax that is no tactic, but may hold some. -/
-private def holdsTactics (stx : Syntax) : Bool :=
-  let kind := kindOf stx
-  kind.isAnonymous || kind == nullKind || kind == ``Parser.Term.byTactic || isSequence stx
-
 /-- The digest of the first goal before a tactic, as `dojo.digest` gives it. -/
 private def firstDigest (printed : Printed) (info : TacticInfo) : IO Json := do
   let goal :: _ := info.goalsBefore | return .null
@@ -84,139 +102,95 @@ private def firstDigest (printed : Printed) (info : TacticInfo) : IO Json := do
     let digest? ← printed.spelt.modifyGet (goalDigest? mctx goal |>.run ·)
     return digest?.getD "")
 
-private def tacticJson? (text : SourceText) (printed : Printed) (inSequence : Bool) (above : Above)
-    (info : TacticInfo) : IO (Option Json) := do
+private def tacticJson? (text : SourceText) (printed : Printed) (above : Above) (info : TacticInfo) :
+    IO (Option Json) := do
   let some (start, stop) := rangeOf? info.stx | return none
-  let nameOr (name? : Option Name) (write : Name → String) : Json := match name? with
-    | some name => .str (write name)
-    | none => .null
-  return some <| record ([
-    ("tactic", .str (text.slice start stop)),
-    ("kind", .str (nameText (kindOf info.stx))),
-    ("parent_kind", nameOr (above.tactic?.map kindOf) nameText),
-    ("in_sequence", .bool inSequence),
+  return some <| record [
+    ("tactic", .str (text.slice start stop)), ("bytes", text.bytes start stop),
     ("state_before", .str (← printGoals printed above.context info.mctxBefore info.goalsBefore)),
     ("state_after", .str (← printGoals printed above.context info.mctxAfter info.goalsAfter)),
-    ("digest", ← firstDigest printed info),
-    ("declaration", nameOr above.context.parentDecl? userText)] ++ text.range start stop)
+    ("digest", ← firstDigest printed info)]
 
-private def describeConstant (file : OpenFile) (env : Environment) (name : Name) : List (String × Json) :=
+/-- A constant, and where it is declared. -/
+private def homeJson (file : OpenFile) (env : Environment) (name : Name) : Json :=
   let ranges? := rangesOf? env name
-  let place (of : DeclarationRange → Position) : Json := match ranges? with
-    | some ranges =>
-      let position := of ranges.selectionRange
-      toJson #[position.line, position.column + 1]
-    | none => .null
-  let module := match moduleOf? env name <|> file.moduleOf? name with
-    | some module => Json.str (moduleText module)
-    | none => .null
-  [ ("full_name", .str (userText name)), ("lean_name", .str (nameText name)), ("module", module),
-    ("def_pos", place (·.pos)), ("def_end_pos", place (·.endPos)) ]
+  let place (of : DeclarationRange → Position) : Json := ranges?.elim .null fun ranges =>
+    let position := of ranges.selectionRange
+    toJson #[position.line, position.column + 1]
+  let module? := moduleOf? env name <|> file.moduleOf? name
+  record [
+    ("lean_name", .str (nameText name)), ("module", module?.elim .null fun module => .str (moduleText module)),
+    ("def_pos", place (·.pos)), ("def_end_pos", place (·.endPos))]
 
-private def addReference (file : OpenFile) (env : Environment) (found : IO.Ref Found) (stx : Syntax) (name : Name)
-    (isBinder : Bool) : IO Unit := do
-  let some (start, stop) := rangeOf? stx | return
-  let known ← found.get
-  if known.last == some (start, stop, name) then return
-  let described := match known.constants[name]? with
-    | some described => described
-    | none => describeConstant file env name
-  let reference := record (("is_binder", .bool isBinder) :: described ++ file.text.range start stop)
-  found.modify fun all =>
-    let constants := if all.constants.contains name then all.constants else all.constants.insert name described
-    { all with references := all.references.push reference, constants, last := some (start, stop, name) }
+private def addReference (file : OpenFile) (env : Environment) (found : IO.Ref Found) (stx : Syntax) (name : Name) :
+    IO Unit := do
+  if (rangeOf? stx).isNone || (← found.get).named.contains name then return
+  let reference := homeJson file env name
+  found.modify fun all => { all with named := all.named.insert name, references := all.references.push reference }
 
 /-- Printing goals costs time: with `sequenceOnly` each member of a tactic sequence is printed once, and nothing else. -/
 private def collect (file : OpenFile) (found : IO.Ref Found) (sequenceOnly : Bool) (unit : Elaborated) : IO Unit := do
   let printed : Printed := { texts := ← IO.mkRef {}, spelt := ← IO.mkRef {} }
   let env := unit.after.env
-  let addTactic (inSequence : Bool) (above : Above) (info : TacticInfo) : IO Unit := do
-    if let some json ← tacticJson? file.text printed inSequence above info then
+  let addTactic (above : Above) (info : TacticInfo) : IO Unit := do
+    if let some json ← tacticJson? file.text printed above info then
       found.modify fun all => { all with tactics := all.tactics.push json }
   let addName (_ : Above) (info : Info) : IO Unit := do
     match info with
-    | .ofTermInfo term =>
-      if let .const name _ := term.expr then addReference file env found term.stx name term.isBinder
-    | .ofFieldInfo field => addReference file env found field.stx field.projName false
+    | .ofTermInfo term => if let .const name _ := term.expr then addReference file env found term.stx name
+    | .ofFieldInfo field => addReference file env found field.stx field.projName
     | _ => pure ()
   let runs ← runsOf unit (← unit.sequences) addName
-  if sequenceOnly then
-    for run in runs.toArray.map (·.2) |>.qsort (·.place < ·.place) do addTactic true run.above run.info
-  else visitTrees unit.trees fun above info => do
-    let .ofTacticInfo tactic := info | return
-    let isCounted := match (rangeOf? tactic.stx).bind (runs[·]?) with
-      | some run => address run.info == address tactic
-      | none => false
-    if isCounted || !holdsTactics tactic.stx then addTactic isCounted above tactic
+  for run in runs.toArray.map (·.2) |>.qsort (·.place < ·.place) do addTactic run.above run.info
+  unless sequenceOnly do
+    visitTrees unit.trees fun above info => do
+      let .ofTacticInfo tactic := info | return
+      let kind := kindOf tactic.stx
+      if isHolderKind kind || kind == ``Parser.Tactic.tacticSeqBracketed then addTactic above tactic
 
 /-! ## Declarations -/
 
-private def describeDeclaration (text : SourceText) (unit : Elaborated) (added : Array (Name × ConstantInfo))
+private def declarationJson (text : SourceText) (unit : Elaborated) (added : Array (Name × ConstantInfo))
     (declared : Declared) : Json :=
   let env := unit.after.env
-  let info? := declared.name?.bind env.find?
-  let (hasSorry, uses) := match declared.name?, info? with
-    | some name, some _ => dependencies env name added
-    -- for what leaves no constant behind (examples, failures), Lean's own warning is all there is
-    | _, _ => (unit.messages.any fun message => message.getObjValAs? String "kind" matches .ok "hasSorry", #[])
-  let fullName := if declared.kind == "example" then none else declared.name?
-  let textOr (name? : Option Name) (write : Name → String) : Json := match name? with
-    | some name => .str (write name)
-    | none => .null
-  record ([
-    ("kind", .str declared.kind),
-    ("full_name", textOr fullName userText),
-    ("lean_name", textOr declared.name? nameText),
-    ("is_private", .bool (declared.name?.any isPrivateName)),
-    ("mutual", .bool declared.isMutual),
-    ("statement", record (text.range declared.statement.1 declared.statement.2)),
-    ("elaborated", .bool info?.isSome),
-    ("has_sorry", .bool hasSorry),
-    ("uses", toJson (uses.map nameText)),
-    ("is_prop", .bool (info? matches some (.thmInfo _)))] ++ text.range declared.range.1 declared.range.2)
+  let uses := match declared.name? with
+    | some name => if (env.find? name).isSome then usesOf env name added else #[]
+    | none => #[]
+  let bytes (range : ByteRange) : String × Json := ("bytes", text.bytes range.1 range.2)
+  record [
+    ("lean_name", declared.name?.elim .null fun name => .str (nameText name)), ("uses", toJson (uses.map nameText)),
+    bytes declared.range, ("statement", record [bytes declared.statement])]
 
 private def theoremsMade (unit : Elaborated) : Array String :=
   unit.added.filterMap fun (name, info) =>
     if (info matches .thmInfo _) && !name.isInternalDetail then some (nameText name) else none
 
-private def visitUnit (file : OpenFile) (found : IO.Ref Found) (sequenceOnly keepTrees : Bool) (unit : Elaborated) :
-    IO Unit := do
-  let command := record (("kind", .str (nameText unit.kind)) :: file.text.range unit.start unit.stop)
+private def visitUnit (file : OpenFile) (found : IO.Ref Found) (sequenceOnly : Bool) (unit : Elaborated) : IO Unit := do
   let declared ← unit.declared
   let added := if declared.isEmpty then #[] else unit.added
   found.modify fun all => { all with
-    commands := all.commands.push command
+    commands := all.commands.push (record [("bytes", file.text.bytes unit.start unit.stop)])
     messages := all.messages ++ unit.messages
-    declarations := all.declarations ++ declared.map (describeDeclaration file.text unit added)
+    declarations := all.declarations ++ declared.map (declarationJson file.text unit added)
     made := if declared.isEmpty then all.made ++ theoremsMade unit else all.made
-    trees := if keepTrees then all.trees ++ unit.trees.toArray else all.trees }
+    trees := all.trees ++ unit.trees.toArray }
   collect file found sequenceOnly unit
 
 private def trace (request : Request) : DojoM Json := do
   let file ← openText (.ofRequest request)
   let found ← IO.mkRef { messages := file.messages : Found }
-  let keepTrees := request.flag "ilean"
   let state ← file.run fun unit => do
-    (visitUnit file found (request.flag "sequenceOnly") keepTrees unit : IO Unit)
+    (visitUnit file found (request.flag "sequenceOnly") unit : IO Unit)
     return false
   let all ← (found.get : BaseIO Found)
-  let ilean? ← if keepTrees then some <$> (ileanText (file.module?.getD .anonymous) file.text.fileMap all.trees : IO String)
-    else pure none
+  let ilean ← (ileanText (file.module?.getD .anonymous) file.text.fileMap all.trees : IO String)
   let olean? ← if request.flag "olean" then compiledModule? file state.env else pure none
-  let module := match file.module? with
-    | some module => Json.str (moduleText module)
-    | none => .null
   return record [
-    ("imports", toJson (file.imports.map moduleText)),
-    ("module", module),
-    ("messages", .arr all.messages),
-    ("declarations", .arr all.declarations),
-    ("tactics", .arr all.tactics),
-    ("references", .arr all.references),
-    ("made", toJson all.made),
-    ("commands", .arr all.commands),
-    ("in_memory", toJson (file.base.owners.map fun (module, _) => moduleText module))]
-    [ilean?.map fun text => ("ilean", .str text), olean?.map fun text => ("olean", .str text)]
+    ("module", file.module?.elim .null fun module => .str (moduleText module)),
+    ("messages", .arr all.messages), ("declarations", .arr all.declarations), ("tactics", .arr all.tactics),
+    ("references", .arr all.references), ("made", toJson all.made), ("commands", .arr all.commands),
+    ("in_memory", toJson (file.base.owners.map fun (module, _) => moduleText module)), ("ilean", .str ilean)]
+    [olean?.map fun text => ("olean", .str text)]
 
 /-- Compiles a module of the project: what others import. -/
 private def compileModule (request : Request) : DojoM Json := do
@@ -228,8 +202,7 @@ private def compileModule (request : Request) : DojoM Json := do
 def traceCommands : List Command := [
   { name := "dojo.trace"
     fields := textFields ++
-      [ optional .boolean "compiled", optional .boolean "olean", optional .boolean "ilean",
-        optional .boolean "sequenceOnly" ]
+      [optional .boolean "compiled", optional .boolean "olean", optional .boolean "sequenceOnly"]
     run := trace },
   { name := "dojo.compile", fields := textFields ++ [optional .boolean "compiled"], run := compileModule }
 ]

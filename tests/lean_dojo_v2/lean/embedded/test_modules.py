@@ -13,8 +13,7 @@ def test_modules_of_a_project_are_elaborated_in_memory(lean: Any) -> None:
     text = "import Lib.Mid\ntheorem use : Lib.two + 0 = 2 := by\n  exact Lib.mid\n"
     answer = lean("dojo.trace", file=text, fileName="Use.lean")
     assert answer["messages"] == []
-    assert answer["imports"] == ["Init", "Lib.Mid"]
-    places = {r["full_name"]: (r["module"], r["def_pos"]) for r in answer["references"]}
+    places = {r["lean_name"]: (r["module"], r["def_pos"]) for r in answer["references"]}
     assert places["Lib.mid"] == ("Lib.Mid", [3, 9])
     assert places["Lib.two"] == ("Lib.Base", [2, 5])
 
@@ -95,7 +94,7 @@ def test_initializers_that_fail_are_said(lean: Any, project: Path) -> None:
 
 def test_the_library_is_read_once_for_all_environments(own_lean: Any) -> None:
     def megabytes() -> int:  # a native Lean gives no number: it maps the files
-        return own_lean("dojo.memory").get("wasm_mb", 0)
+        return own_lean("stat").get("wasm_mb", 0)
 
     own_lean("frontend.process", file="import Lean", readHeader=True)
     before = megabytes()

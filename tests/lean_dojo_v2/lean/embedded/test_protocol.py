@@ -37,7 +37,7 @@ def test_a_bad_request_is_answered_and_the_next_one_works(lean: Any, line: str, 
 def test_options_and_statistics(lean: Any) -> None:
     assert lean("options.print")["automaticMode"] is True
     stat = lean("stat")
-    assert {"nGoals", "rss_mb", "wasm_mb", "states"} <= set(stat)
+    assert {"nGoals", "rss_mb", "wasm_mb"} <= set(stat)
     assert stat["rss_mb"] > 100
 
 
@@ -94,5 +94,5 @@ def test_what_answers_say_beside_their_own_fields(own_lean: Any) -> None:
     assert said('dojo.check {"file": "import Init", "names": []}') == {"imported"}
     assert said(f'frontend.process {{{text}, "readHeader": true}}') == {"tainted"}
     assert said("stat {}") == set()
-    assert said("dojo.memory {}") == {"tainted"}
-    assert said('{"cmd": "dojo.memory", "payload": {}}') == {"tainted"}
+    assert said('dojo.parse_tactic {"tactic": "rfl"}') == {"tainted"}
+    assert said('{"cmd": "dojo.parse_tactic", "payload": {"tactic": "rfl"}}') == {"tainted"}

@@ -1,11 +1,7 @@
 import Dojo.Frontend
 
 /-!
-# The tactic sequences of a text
-
-They are read off its syntax tree as it was parsed, before any macro. A *member* is a tactic of such a sequence. A member
-may run several times (`all_goals`, an alternative of `first`): what counts is the first run that changed the goals, or
-else the first one.
+# The parts of a command: its declarations, and its tactic sequences
 -/
 
 namespace Dojo
@@ -14,6 +10,84 @@ open Lean Elab
 
 /-- Bytes of Lean's text, the end exclusive. -/
 abbrev ByteRange := Nat × Nat
+
+/-- A declaration of a command. -/
+structure Declared where
+  /-- The constant, where the command binds one. -/
+  name? : Option Name
+  range : ByteRange
+  statement : ByteRange
+
+/-- The declaration nodes in a command, those inside `mutual … end` and `open … in …` too. -/
+private partial def declarationNodes (found : Array Syntax) (stx : Syntax) : Array Syntax :=
+  let kind := kindOf stx
+  if kind == ``Parser.Command.declaration then found.push stx
+  else if (`Lean.Parser.Term).isPrefixOf kind || (`Lean.Parser.Tactic).isPrefixOf kind then found
+  else stx.getArgs.foldl (init := found) declarationNodes
+
+/-- Where a proof or value begins. -/
+private def isValueNode (stx : Syntax) : Bool :=
+  let kind := kindOf stx
+  kind == ``Parser.Command.declValSimple || kind == ``Parser.Command.declValEqns ||
+    kind == ``Parser.Command.whereStructInst
+
+/-- The value may be wrapped in an optional node. -/
+private def holdsValue (stx : Syntax) : Bool :=
+  isValueNode stx || (kindOf stx == nullKind && stx.getArgs.any isValueNode)
+
+/-- The end of the last part before the value: the statement without `:=`, `by`, `|` or `where`. -/
+private def statementEnd (body : Syntax) (start stop : Nat) : Nat := Id.run do
+  let parts := body.getArgs
+  let some value := parts.findIdx? holdsValue | return stop
+  let mut last := start
+  for part in parts.extract 0 value do
+    if let some (_, partEnd) := rangeOf? part then last := partEnd
+  return last
+
+/-- Where the name begins: the first token of `declId`. -/
+private def nameStart? (body : Syntax) : Option Nat := do
+  let id ← body.getArgs.findSome? fun part =>
+    let id := if kindOf part == nullKind then part[0] else part
+    if kindOf id == ``Parser.Command.declId then some id else none
+  return (← rangeOf? id[0]).1
+
+/-- The names that a command binds, by the bytes where they stand. -/
+private def boundNames (trees : List InfoTree) : IO (Std.HashMap Nat Name) := do
+  let names ← IO.mkRef ({} : Std.HashMap Nat Name)
+  visitTrees trees fun _ info => do
+    let .ofTermInfo term := info | return
+    unless term.isBinder do return
+    let .const name _ := term.expr | return
+    let some (start, _) := rangeOf? term.stx | return
+    names.modify fun names => if names.contains start then names else names.insert start name
+  names.get
+
+/-- What a command declares, in the order of its text. -/
+def Elaborated.declared (unit : Elaborated) : IO (Array Declared) := do
+  let nodes := declarationNodes #[] unit.stx
+  if nodes.isEmpty then return #[]
+  let names ← boundNames unit.trees
+  return nodes.filterMap fun stx => do
+    let body := stx[1]
+    let range ← rangeOf? stx
+    /- What has no name is bound at its keyword, behind `scoped` and `local`. -/
+    let keyword := (body.getArgs.find? (kindOf · != ``Parser.Term.attrKind)).getD body
+    let start := (nameStart? body).getD ((rangeOf? keyword).getD range).1
+    return { name? := names[start]?, range, statement := (range.1, statementEnd body range.1 range.2) }
+
+/-- The constants, not the library's, that a declaration uses, and what the same command `added` for it. -/
+def usesOf (env : Environment) (name : Name) (added : Array (Name × ConstantInfo)) : Array Name :=
+  let own := added.foldl (init := ({} : NameSet).insert name) fun own (name, _) => own.insert name
+  (closureOf env #[name] own.contains).filterMap fun (used, _) =>
+    if own.contains used || isLibrary env used then none else some used
+
+/-!
+## Tactic sequences
+
+They are read off its syntax tree as it was parsed, before any macro. A *member* is a tactic of such a sequence. A member
+may run several times (`all_goals`, an alternative of `first`): what counts is the first run that changed the goals, or
+else the first one.
+-/
 
 /-- The members of a sequence; there is at least one. -/
 abbrev Sequence := Array ByteRange
@@ -38,7 +112,7 @@ private partial def gather (found : Array Sequence) (stx : Syntax) : Array Seque
   | _ => found
 
 /-- Whether syntax only holds tactics; it has the range of its only one where it holds one. -/
-private def isHolderKind (kind : Name) : Bool :=
+def isHolderKind (kind : Name) : Bool :=
   kind.isAnonymous || kind == nullKind || kind == ``Parser.Term.byTactic || kind == ``Parser.Tactic.tacticSeq ||
     kind == ``Parser.Tactic.tacticSeq1Indented
 

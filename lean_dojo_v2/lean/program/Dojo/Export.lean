@@ -1,8 +1,11 @@
 import Lean
 import Dojo.Compat
+import Dojo.Constants
+import Dojo.Kernel
+import Dojo.Request
 
 /-!
-# Names, levels and terms as tables of JSON
+# Terms and declarations as tables of JSON
 
 What leaves the process is data that is parsed strictly, never memory. A row mentions earlier rows alone:
 
@@ -62,7 +65,7 @@ partial def writeLevel (level : Level) : TablesM Nat := do
   | .param name => addLevel level (row "param" [toJson (← writeName name)])
   | .mvar id => addLevel level (row "mvar" [toJson (← writeName id.name)])
 
-private def infoNumber : BinderInfo → Nat
+def infoNumber : BinderInfo → Nat
   | .default => 0
   | .implicit => 1
   | .strictImplicit => 2
@@ -148,7 +151,7 @@ private def addLevel (closed : Bool) (read : Read) (json : Json) : Except String
     | _ => wrong "this is no level" json
   return { read with levels := read.levels.push level }
 
-private def info (json : Json) : Except String BinderInfo := do
+def info (json : Json) : Except String BinderInfo := do
   match ← natural json with
   | 0 => return .default
   | 1 => return .implicit
@@ -187,5 +190,156 @@ def tables (json : Json) (closed : Bool) : Except String Read := do
   (← rows "exprs").foldlM (addExpr closed) read
 
 end Read
+
+/-!
+## What theorems rest on beyond the library, as plain data
+
+For a process that judges them without having seen their text (`dojo.judge`). Constructors and recursors are not written:
+the kernel makes them. What is missing, unsafe or not finished is left out, and the judge finds it missing.
+-/
+
+/-- The version of the format. -/
+def exportFormat : Nat := 1
+
+private def isFinished (e : Expr) : Bool := !e.hasMVar && !e.hasFVar
+
+private def hintsJson : ReducibilityHints → Json
+  | .opaque => .str "opaque"
+  | .abbrev => .str "abbrev"
+  | .regular height => toJson height.toNat
+
+private def declarationRow (kind : String) (parts : Array Json) : Json := .arr (#[.str kind] ++ parts)
+
+private def writeHead (info : ConstantVal) : TablesM (Array Json) := do
+  let levels ← info.levelParams.mapM writeName
+  return #[toJson (← writeName info.name), toJson levels, toJson (← writeExpr info.type)]
+
+private def writeTyped (name : Name) (type : Expr) : TablesM (Array Json) := do
+  return #[toJson (← writeName name), toJson (← writeExpr type)]
+
+private def writeType (type : InductiveType) : TablesM Json := do
+  let constructors ← type.ctors.mapM fun one => writeTyped one.name one.type
+  return .arr ((← writeTyped type.name type.type).push (toJson constructors))
+
+/-- The row of a declaration. -/
+def writeDeclaration : Declaration → TablesM Json
+  | .axiomDecl info => do return declarationRow "axiom" (← writeHead info.toConstantVal)
+  | .defnDecl info => do
+    let value := #[toJson (← writeExpr info.value), hintsJson info.hints]
+    return declarationRow "def" ((← writeHead info.toConstantVal) ++ value)
+  | .thmDecl info => do
+    return declarationRow "theorem" ((← writeHead info.toConstantVal).push (toJson (← writeExpr info.value)))
+  | .opaqueDecl info => do
+    return declarationRow "opaque" ((← writeHead info.toConstantVal).push (toJson (← writeExpr info.value)))
+  | .inductDecl levels parameters types _ => do
+    let levels ← levels.mapM writeName
+    return declarationRow "inductive" #[toJson levels, toJson parameters, toJson (← types.mapM writeType)]
+  | _ => return declarationRow "quot" #[]
+
+/-- What constants rest on beyond `base`, in finished declarations that are not unsafe. -/
+def declarationsToWrite (env : Environment) (base : Kernel.Environment) (roots : Array Name) : Array Declaration :=
+  (declarationsBehind env base roots).1.filterMap fun (info, declaration) =>
+    if info.isUnsafe || info.isPartial || !(partsOfDeclaration declaration).2.all isFinished then none
+    else some declaration
+
+/-- What theorems of an environment rest on beyond the library; each goes by what it is called in the answer. -/
+def exportTheorems (library env : Environment) (theorems : Array (String × Name)) : Json :=
+  let declarations := declarationsToWrite env library.toKernelEnv (theorems.map (·.2))
+  let write : TablesM (Array Json × List (String × Json)) := do
+    let rows ← declarations.mapM writeDeclaration
+    let names ← theorems.toList.mapM fun (word, name) => return (word, toJson (← writeName name))
+    return (rows, names)
+  let ((rows, names), tables) := write.run {}
+  Json.mkObj ([
+    ("format", toJson exportFormat),
+    ("imports", toJson (library.header.imports.map fun one => moduleText one.module).toList.eraseDups),
+    ("declarations", .arr rows),
+    ("theorems", Json.mkObj names)] ++ tables.members)
+
+/-!
+## Reading an export
+
+It may come from a process that a hostile program runs: every row must have exactly the form of its kind, and mention
+only rows before it.
+-/
+
+/-- What an export holds. -/
+structure Export where
+  imports : Array Name := #[]
+  declarations : Array Declaration := #[]
+  /-- Theorems by what they are called. -/
+  theorems : List (String × Name) := []
+
+private def smallNumber (limit : Nat) (json : Json) : Except String Nat := do
+  let n ← json.getNat?
+  if n < limit then return n else throw s!"{n} is too large"
+
+private def hintsOf : Json → Except String ReducibilityHints
+  | .str "opaque" => return .opaque
+  | .str "abbrev" => return .abbrev
+  | json => do return .regular (← smallNumber 4294967295 json).toUInt32
+
+private def readNames (tables : Read) (json : Json) : Except String (List Name) := do
+  (← Read.list json).mapM tables.name
+
+private def readConstant (tables : Read) (name levels type : Json) : Except String ConstantVal := do
+  return { name := ← tables.name name, levelParams := ← readNames tables levels, type := ← tables.expr type }
+
+private def readConstructor (tables : Read) (json : Json) : Except String Constructor := do
+  let [name, type] ← Read.list json | throw "a constructor has a name and a type"
+  return { name := ← tables.name name, type := ← tables.expr type }
+
+private def readType (tables : Read) (json : Json) : Except String InductiveType := do
+  let [name, type, constructors] ← Read.list json | throw "a type has a name, a type and constructors"
+  let constructors ← (← Read.list constructors).mapM (readConstructor tables)
+  return { name := ← tables.name name, type := ← tables.expr type, ctors := constructors }
+
+def readDeclaration (tables : Read) (json : Json) : Except String Declaration := do
+  match ← Read.list json with
+  | [.str "axiom", name, levels, type] =>
+    return .axiomDecl { toConstantVal := ← readConstant tables name levels type, isUnsafe := false }
+  | [.str "def", name, levels, type, value, hints] =>
+    let constant ← readConstant tables name levels type
+    return .defnDecl {
+      toConstantVal := constant, value := ← tables.expr value, hints := ← hintsOf hints, safety := .safe }
+  | [.str "theorem", name, levels, type, value] =>
+    return .thmDecl { toConstantVal := ← readConstant tables name levels type, value := ← tables.expr value }
+  | [.str "opaque", name, levels, type, value] =>
+    let constant ← readConstant tables name levels type
+    return .opaqueDecl { toConstantVal := constant, value := ← tables.expr value, isUnsafe := false }
+  | [.str "inductive", levels, parameters, types] =>
+    let types ← (← Read.list types).mapM (readType tables)
+    if types.isEmpty then throw "there is no type"
+    return .inductDecl (← readNames tables levels) (← smallNumber 1048576 parameters) types false
+  | [.str "quot"] => return .quotDecl
+  | _ => throw "there is no such declaration"
+
+private def isModulePart (part : String) : Bool :=
+  match part.toList with
+  | first :: rest => (first.isAlpha || first == '_') && rest.all fun c => c.isAlphanum || c == '_' || c == '-'
+  | [] => false
+
+private def readModuleName (json : Json) : Except String Name := do
+  let parts := (← json.getStr?).splitOn "."
+  unless parts.all isModulePart do throw "no module has such a name"
+  return parts.foldl (init := .anonymous) .str
+
+private def exportFields : List String := ["format", "imports", "names", "levels", "exprs", "declarations", "theorems"]
+
+/-- Reads an export; the error says what is wrong. -/
+def readExport (data : Json) : Except String Export := do
+  let given := (Request.members data).map (·.1)
+  unless given.length == exportFields.length && exportFields.all given.contains do
+    throw s!"it must have the fields {", ".intercalate exportFields}"
+  let format := data.getObjValD "format"
+  unless format == toJson exportFormat do throw s!"its format is {format.compress}, not {exportFormat}"
+  let imports ← (← Read.list (data.getObjValD "imports")).mapM readModuleName
+  let tables ← Read.tables data (closed := true)
+  let rows ← Read.list (data.getObjValD "declarations")
+  let declarations ← rows.mapM fun row => (readDeclaration tables row).mapError fun why => s!"declarations: {why}"
+  let theorems ← match data.getObjValD "theorems" with
+    | .obj pairs => (Request.members (.obj pairs)).mapM fun (word, name) => return (word, ← tables.name name)
+    | _ => throw "theorems must be an object"
+  return { imports := imports.toArray, declarations := declarations.toArray, theorems }
 
 end Dojo
