@@ -40,13 +40,9 @@ RESTING = "that rest on an error"
 
 @attrs.frozen
 class FileDone:
-    """Progress report: a file is traced.
+    """Progress report: a file is traced; its result may come from the cache.
 
-    Attributes:
-        file: Its result.
-        cached: Whether the result came from the cache.
-        done: Files done, including this one.
-        total: Files in all.
+    ``done`` files, including this one, of ``total`` are done.
     """
 
     file: TracedFile

@@ -36,14 +36,10 @@ CLOSERS = frozenset(OPENERS.values())
 
 
 class Token(NamedTuple):
-    """One token.
+    """One token, with the index of its first character and the one after its last.
 
-    Attributes:
-        kind: ``comment``, ``doc`` (``/-- … -/``), ``string``, ``char``, ``number``, ``ident`` or
-            ``symbol``.
-        start: Index of its first character.
-        end: Index after its last one.
-        text: Its text.
+    Its kind is ``comment``, ``doc`` (``/-- … -/``), ``string``, ``char``, ``number``, ``ident`` or
+    ``symbol``.
     """
 
     kind: str
@@ -64,8 +60,6 @@ def tokens(text: str, start: int = 0, end: int | None = None) -> Iterator[Token]
         match = _TOKEN.match(text, position, stop)
         assert match is not None  # the last alternative takes any character
         kind = match.lastgroup or "symbol"
-        if kind == "hashes":
-            kind = "raw_string"
         position = match.end()
         if kind == "space":
             continue

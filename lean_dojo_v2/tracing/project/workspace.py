@@ -85,10 +85,6 @@ class Workspace:
         """Return the files that a module imports, directly or not, imported ones first."""
         return [self.files[name] for name in imported_first(self.imports, [module])[:-1]]
 
-    def imports_among(self, modules: Iterable[str]) -> dict[str, tuple[str, ...]]:
-        """Return the direct imports of some modules and of all their imports."""
-        return {name: self.imports[name] for name in imported_first(self.imports, modules)}
-
     def path_of(self, module: str) -> str | None:
         """Return the file of any module, relative to the repository."""
         if module in self.files:

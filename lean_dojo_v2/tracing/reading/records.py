@@ -16,11 +16,8 @@ from lean_dojo_core.records import Position, Premise, Theorem, TracedTactic
 class Diagnostic:
     """An error or another message of Lean about a file.
 
-    Attributes:
-        text: Its text.
-        start: Where it starts.
-        severity: ``error``, ``warning`` or ``information``.
-        kind: Lean's tag, for example ``hasSorry``; may be empty.
+    ``severity`` is ``error``, ``warning`` or ``information``; ``kind`` is Lean's tag, for example
+    ``hasSorry``, or empty.
     """
 
     text: str
@@ -47,10 +44,7 @@ class ElaboratedTactic:
 class Declared:
     """What a command of Lean's own declares; the range includes its docstring.
 
-    Attributes:
-        constant: The constant; ``None`` if there is none, after an error.
-        statement_end: Index after its statement.
-        uses: The constants of the project that it depends on, by Lean's names.
+    After an error there may be no ``constant``. The declaration ``uses`` constants of the project.
     """
 
     start: int
@@ -96,12 +90,10 @@ class Elaboration:
     """An engine's answer about one file.
 
     Attributes:
-        commands: Its commands.
         declared: What Lean's own commands declare.
         steps: The members of its tactic sequences, in the order of the engine.
         definitions: The constants that it defines.
         references: The identifiers that denote constants.
-        problems: Lean's messages.
         made: Theorems defined by macros.
         in_memory: Imported modules that were not compiled.
     """
@@ -172,15 +164,15 @@ class TracedFile:
     Attributes:
         path: The file, relative to its repository.
         imports: Paths of the files that it imports directly.
-        theorems: Its theorems, in order; those with an error in them are left out.
-        premises: Its declarations, in order.
+        theorems: Its theorems; those with an error in them are left out.
+        premises: Its declarations.
         broken: Constants of declarations with an error in them; what uses them proves nothing.
         uses: For each of its constants those of the project that it depends on, by Lean's names.
         lost: Names, without namespaces, of definitions with an error. Lean may treat such a name
             in a later statement as an auto-bound variable.
         commands: Number of commands.
         failed: Number of commands with an error.
-        elsewhere: Proofs outside theorems, in order; they have tactics.
+        elsewhere: Proofs outside theorems; they have tactics.
         left_out: Numbers of proofs left out, by reason.
         steps_left_out: Numbers of tactics that are not steps, by reason.
     """

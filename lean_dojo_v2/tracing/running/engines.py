@@ -41,7 +41,7 @@ from lean_dojo_v2.tracing.project.lakefile import (
     find_lakefile,
     module_path,
 )
-from lean_dojo_v2.tracing.project.workspace import SourceFile, Workspace
+from lean_dojo_v2.tracing.project.workspace import SourceFile, Workspace, imported_first
 from lean_dojo_v2.tracing.reading.answer import read_answer
 from lean_dojo_v2.tracing.reading.records import Elaboration
 from lean_dojo_v2.tracing.running.lake import LeanOptions, Options, build, package_options
@@ -153,7 +153,8 @@ class EmbeddedEngine:
         room = psutil.virtual_memory().available // (ENGINE_MB << 20)
         size = self._jobs or max(1, min(available_cores(), room))
         wanted = {file.module for file in files}
-        imports = self._workspace.imports_among(wanted)
+        known = self._workspace.imports
+        imports = {name: known[name] for name in imported_first(known, sorted(wanted))}
         imported = set(chain.from_iterable(imports.values()))
         with TemporaryDirectory(prefix="lean-dojo-") as folder:
             lay_out(self._workspace, Path(folder))
