@@ -38,8 +38,7 @@ import orjson
 from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_plugins.training.data import is_in_share
 from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
-from lean_dojo_v2.benchmarks.core_library.benchmark import write_problems
-from lean_dojo_v2.benchmarks.core_library.listing import library_server, modules
+from lean_dojo_v2.benchmarks.core_library.benchmark import library_server, modules, write_problems
 from lean_dojo_v2.benchmarks.statistics import Share
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.lean_agent.config import ProverConfig

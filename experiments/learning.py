@@ -52,7 +52,7 @@ from filelock import FileLock
 from arms import OUTCOMES, WITHIN, bench_folder, draw, measured, report, table, write_outcomes
 from base_model import SELF_TRAINING
 from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
-from lean_dojo_v2.benchmarks.core_library.listing import library_server, modules
+from lean_dojo_v2.benchmarks.core_library.benchmark import library_server, modules
 from lean_dojo_v2.database.export.splits import unit_hash
 from lean_dojo_v2.prover.shipped import SHIPPED
 from lean_dojo_v2.runs.figures import save

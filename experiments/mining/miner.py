@@ -14,7 +14,7 @@ from typing import Any
 import attrs
 
 from lean_dojo_core.records import BenchmarkProblem
-from lean_dojo_v2.benchmarks.core_library.listing import (
+from lean_dojo_v2.benchmarks.core_library.benchmark import (
     TIMEOUT,
     Module,
     Stated,
@@ -22,7 +22,7 @@ from lean_dojo_v2.benchmarks.core_library.listing import (
     order,
     stated,
 )
-from lean_dojo_v2.benchmarks.source import problem_of
+from lean_dojo_v2.benchmarks.rows import problem_of
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import EngineLostError, LeanError
 from lean_dojo_v2.prover.problem import Problem

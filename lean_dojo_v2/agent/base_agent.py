@@ -26,8 +26,8 @@ from lean_dojo_v2.paths import merged_data_dir, safe_name
 from lean_dojo_v2.plugin_host.optional_protocols import Evaluates
 from lean_dojo_v2.prover.base import AnyProver, source_in
 from lean_dojo_v2.prover.problem import TheoremProblem
-from lean_dojo_v2.prover.search.drawing import save_tree
 from lean_dojo_v2.prover.search.result import Failure, SearchResult
+from lean_dojo_v2.prover.search.tree import save_tree
 from lean_dojo_v2.prover.whole_proof import WholeProofs
 from lean_dojo_v2.tracing import LeanGitRepo, trace_repository
 

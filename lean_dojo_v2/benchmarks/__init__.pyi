@@ -4,4 +4,4 @@ from .database import (
     SorryBenchmark as SorryBenchmark,
 )
 from .jsonl import JsonlBenchmark as JsonlBenchmark
-from .source import problem_of as problem_of
+from .rows import problem_of as problem_of

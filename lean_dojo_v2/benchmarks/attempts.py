@@ -21,55 +21,32 @@ PASSING = frozenset({Failure.ENGINE, Failure.GENERATOR})
 
 
 @attrs.frozen
-class Attempt:
-    """One attempt at one theorem.
+class Attempt(SearchResult):
+    """One attempt at one theorem: the result of its search, without the tree.
 
     Attributes:
-        name: The theorem.
         number: Number of the attempt, from 0.
         group: The benchmark's split, if any.
-        success: Whether a proof was verified.
-        proof: The proof.
-        reason: Why there is no proof.
-        detail: One sentence about it.
-        expansions: States expanded.
-        samples: Tactics suggested, or proofs written.
-        lean_calls: Lean calls, counted as in :class:`.SearchResult`.
-        refused_proofs: Finished proofs that full verification refused.
-        ended_by_clock: How often a limit in seconds was hit.
-        seconds: Time spent.
     """
 
-    name: str
-    number: int
-    group: str | None
-    success: bool
-    proof: str | None
-    reason: str | None
-    detail: str
-    expansions: int
-    samples: int
-    lean_calls: int
-    refused_proofs: int
-    ended_by_clock: int
-    seconds: float
+    number: int = 0
+    group: str | None = None
 
     @classmethod
     def of(cls, name: str, number: int, group: str | None, result: SearchResult) -> Attempt:
-        """Make an attempt from a search result."""
-        found: dict[str, Any] = {
-            **result.to_dict(),
-            "name": name,
-            "number": number,
-            "group": group,
-            "seconds": round(result.seconds, 2),
-        }
-        return cls(**{field.name: found[field.name] for field in attrs.fields(cls)})
+        """Make an attempt from a search result; the proof's text has its tactics."""
+        found = attrs.asdict(result, recurse=False)
+        changed = {"name": name, "tactics": None, "seconds": round(result.seconds, 2), "tree": None}
+        return cls(**{**found, **changed}, number=number, group=group)
 
     @property
     def counts(self) -> bool:
         """Whether it counts: no engine or endpoint failed."""
         return self.reason not in PASSING
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the attempt as a line of the folder."""
+        return {key: value for key, value in super().to_dict().items() if key != "tactics"}
 
 
 class AttemptFolder:
@@ -129,7 +106,7 @@ class AttemptFolder:
             who: Name of the file, for example ``"prover"``.
             attempt: The attempt.
         """
-        append_lines(self._file(who), [attrs.asdict(attempt)])
+        append_lines(self._file(who), [attempt.to_dict()])
 
     def attempts(self, who: str) -> list[Attempt]:
         """Read the attempts that count; of repeated ones, the last.

@@ -17,13 +17,13 @@ from tqdm import tqdm
 from lean_dojo_core import Prover
 from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_v2.benchmarks.attempts import Attempt, AttemptFolder
-from lean_dojo_v2.benchmarks.source import problem_of, project_of
+from lean_dojo_v2.benchmarks.rows import problem_of, project_of
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import LeanError
 from lean_dojo_v2.lean.pool.local import available_cores
 from lean_dojo_v2.prover.problem import TheoremProblem
-from lean_dojo_v2.prover.search.drawing import save_tree
 from lean_dojo_v2.prover.search.result import Failure, SearchResult
+from lean_dojo_v2.prover.search.tree import save_tree
 
 SERVER_TIMEOUT = 300.0
 """Seconds that an engine may take for anything other than a tactic: a safety net."""

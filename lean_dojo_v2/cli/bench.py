@@ -247,8 +247,7 @@ def _tell(folder: AttemptFolder, asked: BenchOptions) -> None:
 
     from lean_dojo_v2.atomic import atomic_write_bytes
     from lean_dojo_v2.benchmarks.attempts import AttemptFolder
-    from lean_dojo_v2.benchmarks.picture import FILE, draw
-    from lean_dojo_v2.benchmarks.summary import PROVER, read_report
+    from lean_dojo_v2.benchmarks.summary import CURVE, PROVER, draw, read_report
     from lean_dojo_v2.runs.figures import save
 
     other = None if asked.compare is None else AttemptFolder(asked.compare)
@@ -259,13 +258,13 @@ def _tell(folder: AttemptFolder, asked: BenchOptions) -> None:
     lines = {report.request["prover"].get("label", PROVER): report.prover}
     if report.automation is not None:
         lines["automation alone"] = report.automation
-    save(draw(lines), folder.path / FILE)
+    save(draw(lines), folder.path / CURVE)
     if asked.as_json:
         emit_json(orjson.loads(content))
         return
     for line in _lines(report):
         click.echo(line)
-    click.echo(f"curve: {folder.path / FILE}; attempts: {folder.path / f'{PROVER}.jsonl'}")
+    click.echo(f"curve: {folder.path / CURVE}; attempts: {folder.path / f'{PROVER}.jsonl'}")
 
 
 def _lines(report: Report) -> list[str]:

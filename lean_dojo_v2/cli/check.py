@@ -167,7 +167,7 @@ def _of_proof(asked: _Asked) -> dict[str, Any]:
 
 def _problem(asked: _Asked) -> Problem:
     from lean_dojo_v2.benchmarks.jsonl import split_theorem
-    from lean_dojo_v2.benchmarks.source import problem_of
+    from lean_dojo_v2.benchmarks.rows import problem_of
     from lean_dojo_v2.prover.problem import GoalProblem
 
     if asked.goal is not None:

@@ -18,8 +18,8 @@ from lean_dojo_v2.errors import UnreadableFileError
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.paths import read_named
 from lean_dojo_v2.prover.problem import GoalProblem, Problem
-from lean_dojo_v2.prover.search.drawing import save_tree
 from lean_dojo_v2.prover.search.result import Failure, SearchResult
+from lean_dojo_v2.prover.search.tree import save_tree
 from lean_dojo_v2.prover.whole_proof import WholeProofs
 from lean_dojo_v2.runs.files import append_lines, read_records
 from lean_dojo_v2.wording import counted
@@ -174,7 +174,7 @@ def _finished(
 
 def _list(work: _Work, file: Path) -> list[SearchResult]:
     from lean_dojo_v2.benchmarks.jsonl import JsonlBenchmark
-    from lean_dojo_v2.benchmarks.source import problem_of
+    from lean_dojo_v2.benchmarks.rows import problem_of
 
     log = _log_of(file)
     problems = JsonlBenchmark(file, work.project).problems()[: work.asked.limit]

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from lean_dojo_core import Prover, registry
 from lean_dojo_core.errors import UsageError
@@ -27,6 +27,8 @@ from lean_dojo_v2.prover.suggestion import (
     TacticGenerator,
 )
 
+AskedT = TypeVar("AskedT")
+AnswerT = TypeVar("AnswerT")
 AnyProver: TypeAlias = Prover[Problem, Server, SearchResult]
 """Any registered prover."""
 
@@ -185,18 +187,18 @@ class BaseProver(ABC):
 
 
 def answered(
-    write: Callable[[Theorem | str], str], theorems: Sequence[Theorem | str], workers: int = 1
-) -> list[str | GeneratorError]:
-    """Sample proofs, a number at a time; raise an error only if all fail."""
+    ask: Callable[[AskedT], AnswerT], questions: Sequence[AskedT], workers: int = 1
+) -> list[AnswerT | GeneratorError]:
+    """Ask a model, some questions at a time; raise an error only if all fail."""
 
-    def attempt(theorem: Theorem | str) -> str | GeneratorError:
+    def attempt(question: AskedT) -> AnswerT | GeneratorError:
         try:
-            return write(theorem)
+            return ask(question)
         except GeneratorError as error:
             return error
 
     with ThreadPoolExecutor(workers) as threads:
-        found = list(threads.map(attempt, theorems))
+        found = list(threads.map(attempt, questions))
     errors = [one for one in found if isinstance(one, GeneratorError)]
     if errors and len(errors) == len(found):
         raise errors[0]

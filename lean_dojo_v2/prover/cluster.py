@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import logging
 import os
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
-from queue import SimpleQueue
-from threading import Thread
 from typing import Any, TypeAlias
 
 import attrs
@@ -35,9 +33,6 @@ TRIES = 3
 """How often a theorem is searched whose actor is lost each time, and an actor is started."""
 
 MakesProver: TypeAlias = Callable[[ProverConfig], AnyProver]
-
-_STOPPING = 10.0
-"""Seconds to wait for what talks to an actor."""
 
 log = logging.getLogger(__name__)
 
@@ -65,7 +60,7 @@ class ClusterProver:
         self._ray = started_ray()
         has_gpus = on_gpu and self._ray.cluster_resources().get("GPU", 0) > 0
         self._needs = {"num_cpus": settings.num_workers, "num_gpus": int(has_gpus)}
-        self._slots = [_Slot(self._start) for _ in range(self._room())]
+        self._slots = [_Slot() for _ in range(self._room())]
 
     def _room(self) -> int:
         """Count the actors that fit on the nodes."""
@@ -83,11 +78,6 @@ class ClusterProver:
             )
         return room
 
-    def _start(self) -> Any:
-        guide = os.environ.get(PROGRESS_VARIABLE)
-        actor = self._ray.remote(**self._needs)(ProverActor)
-        return actor.remote(self._make, guide)
-
     def search_many(
         self,
         problems: Sequence[Problem],
@@ -97,10 +87,7 @@ class ClusterProver:
     ) -> Iterator[tuple[int, SearchResult]]:
         """Search problems; yield each one's index and result as soon as it is known.
 
-        Args:
-            problems: What to prove.
-            servers: The first says of which kind the engines are; none of them is used.
-            verbose: Ignored.
+        The first server says of which kind the engines are; none of them is used.
 
         Raises:
             GeneratorError: If a model does not answer at all, or not any more.
@@ -111,68 +98,78 @@ class ClusterProver:
     def write_many(
         self, problems: Sequence[Problem], servers: Sequence[Server], *, seed: int | None
     ) -> Iterator[tuple[int, SearchResult]]:
-        """Have the actors write whole proofs, and check them, in place of searching.
-
-        Args:
-            problems: What to prove.
-            servers: As for :meth:`search_many`, whose errors it raises.
-            seed: As of :class:`~lean_dojo_v2.prover.whole_proof.WholeProofs`, which calls this.
-        """
+        """Have the actors write whole proofs, and check them, in place of searching."""
         work = _Work(self.settings, (), servers[0], whole_proof=True, seed=seed)
         yield from self._dealt(work, problems)
+
+    def generate_whole_proof(self, theorem: Theorem | str) -> str:  # noqa: ARG002
+        """Refuse: a proof that nobody checks is written on this machine."""
+        raise UsageError("a single proof is not written over a cluster; leave out --ray")
 
     def _dealt(
         self, work: _Work, problems: Sequence[Problem]
     ) -> Iterator[tuple[int, SearchResult]]:
         """Deal problems to the actors for such work."""
-        size = min(2 * self.settings.batch_size, -(-len(problems) // len(self._slots)))
-        batches = [range(start, start + size) for start in range(0, len(problems), size)]
-        todo, heard = SimpleQueue[_Work | None](), SimpleQueue[_Heard]()
-
-        def put(indices: Sequence[int]) -> None:
-            todo.put(attrs.evolve(work, problems=[(i, problems[i]) for i in indices]))
-
-        for batch in batches:
-            put([index for index in batch if index < len(problems)])
-        threads = [
-            Thread(target=slot.serve, args=(self._ray, todo, heard), daemon=True)
-            for slot in self._slots
-        ]
-        for thread in threads:
-            thread.start()
-        left, losses = set(range(len(problems))), Counter[int]()
+        left, losses = len(problems), Counter[int]()
+        size = max(1, min(2 * self.settings.batch_size, -(-left // len(self._slots))))
+        todo = deque([*range(left)[start : start + size]] for start in range(0, left, size))
+        idle: list[_Slot] = []
+        at: dict[Any, _Slot] = {self._start(slot): slot for slot in self._slots}
         try:
             while left:
-                at_work(f"{counted(len(left), 'theorem', 'theorems')} left on the cluster")
-                said = heard.get()
-                if said.error is not None:
-                    raise said.error
-                for index, result in said.results:
-                    left.discard(index)
-                    yield index, result
-                for index in said.lost:
-                    losses[index] += len(said.lost) == 1  # of several, any may have cost it
-                    if losses[index] < TRIES:
-                        put([index])  # alone: it may be what costs an actor its life
-                        continue
-                    left.discard(index)
-                    detail = f"its actor was lost {TRIES} times: {said.why}"
-                    name = problems[index].name
-                    yield index, SearchResult(name, False, reason=Failure.ENGINE, detail=detail)
+                at_work(f"{counted(left, 'theorem', 'theorems')} left on the cluster")
+                [heard], _ = self._ray.wait([*at], num_returns=1)
+                slot = at.pop(heard)
+                results: list[tuple[int, SearchResult]] = []
+                try:
+                    if (found := self._result(slot, heard)) is not None:
+                        results.append(found)
+                except self._ray.exceptions.RayError as error:
+                    lost = slot.lose(error)
+                    # Of several problems, any may have cost the actor its life.
+                    losses.update(lost if len(lost) == 1 else ())
+                    todo += [[index] for index in lost if losses[index] < TRIES]
+                    results += [
+                        (index, _given_up(problems[index], error))
+                        for index in lost
+                        if losses[index] == TRIES
+                    ]
+                    at[self._start(slot)] = slot
+                else:
+                    if slot.taken:
+                        at[heard] = slot
+                    else:
+                        idle.append(slot)
+                while todo and idle:
+                    slot = idle.pop()
+                    slot.taken = todo.popleft()
+                    at[slot.search(work, problems)] = slot
+                left -= len(results)
+                yield from results
         finally:
             for slot in self._slots:
-                slot.release(self._ray, kill=bool(left))
-                todo.put(None)
-            for thread in threads:
-                thread.join(_STOPPING)
+                slot.taken = []
+            for slot in at.values():  # at work, or nothing had room for it
+                slot.kill(self._ray)
 
-    def generate_whole_proof(self, theorem: Theorem | str) -> str:  # noqa: ARG002
-        """Refuse: a proof that nobody checks is written on this machine.
+    def _start(self, slot: _Slot) -> Any:
+        """Start the slot's actor if there is none; return what is ready when the actor is."""
+        if slot.actor is None:
+            guide = os.environ.get(PROGRESS_VARIABLE)
+            slot.actor = self._ray.remote(**self._needs)(ProverActor).remote(self._make, guide)
+        return slot.actor.ready.remote()  # work is given only when there is room for it
 
-        Raises:
-            UsageError: Always.
-        """
-        raise UsageError("a single proof is not written over a cluster; leave out --ray")
+    def _result(self, slot: _Slot, heard: Any) -> tuple[int, SearchResult] | None:
+        """Return the result that has come from an actor; ``None`` if it has only started."""
+        if not slot.taken:
+            self._ray.get(heard)
+            slot.failures = 0
+            return None
+        index, result, error = self._ray.get(next(heard))
+        if error is not None:
+            raise error
+        slot.taken.remove(index)
+        return index, result
 
 
 @attrs.frozen
@@ -186,84 +183,57 @@ class _Work:
     seed: int | None = None
 
 
-@attrs.frozen
-class _Heard:
-    """What came from an actor: results, an error of the search, or what it lost with its life."""
-
-    results: Sequence[tuple[int, SearchResult]] = ()
-    error: Exception | None = None
-    lost: Sequence[int] = ()
-    why: str = ""
-
-
 @attrs.define(eq=False)
 class _Slot:
-    """Room for one actor of the cluster, with the actor that is there."""
+    """Room for one actor of the cluster.
 
-    start: Callable[[], Any]
+    Attributes:
+        actor: The actor, if it has one.
+        taken: The problems that it is at.
+        failures: How often in a row none has started.
+    """
+
     actor: Any = None
-    placed: bool = False  # whether the cluster had room for it
-    over: bool = False
+    taken: list[int] = attrs.Factory(list)
+    failures: int = 0
 
-    def serve(self, ray: Any, todo: SimpleQueue[_Work | None], heard: SimpleQueue[_Heard]) -> None:
-        """Have the actor work until there is nothing more; replace it if it is lost.
+    def search(self, work: _Work, problems: Sequence[Problem]) -> Any:
+        """Have the actor search what it has taken; return the stream of its results."""
+        asked = attrs.evolve(work, problems=[(index, problems[index]) for index in self.taken])
+        return self.actor.search.options(num_returns="streaming").remote(asked)
 
-        Where none starts, as on a node that lacks this package, that is heard as an error.
+    def kill(self, ray: Any) -> None:
+        """Kill the actor, whatever it is at."""
+        if ray.is_initialized():
+            ray.kill(self.actor)
+        self.actor = None
+
+    def lose(self, error: Exception) -> list[int]:
+        """Give up its actor, and return what was lost with it.
+
+        Raises:
+            EngineUnavailableError: If none starts, as on a node that lacks this package.
         """
-        self.over, failures = False, 0
-        while not self.over:
-            try:
-                if self.actor is None:
-                    self.placed, self.actor = False, self.start()
-                ray.get(self.actor.ready.remote())  # work is taken only when there is room for it
-                self.placed, failures = True, 0
-            except ray.exceptions.RayError as error:
-                self.actor, failures = None, failures + 1
-                if failures == TRIES and not self.over:
-                    heard.put(_Heard(error=_does_not_start(error)))
-                    return
-                continue
-            while (work := todo.get()) is not None:
-                if not self._search(ray, work, heard):
-                    self.actor = None
-                    break
-            else:
-                return
-
-    def _search(self, ray: Any, work: _Work, heard: SimpleQueue[_Heard]) -> bool:
-        """Pass results on as they come; whether the actor is still there."""
-        left = [index for index, _ in work.problems]
-        try:
-            for answer in self.actor.search.options(num_returns="streaming").remote(work):
-                index, result, error = ray.get(answer)
-                if error is not None:
-                    heard.put(_Heard(error=error))
-                    continue
-                left.remove(index)
-                heard.put(_Heard(results=[(index, result)]))
-        except ray.exceptions.RayError as lost:
-            why = str(lost).partition("\n")[0]
+        lost, self.taken, self.actor = self.taken, [], None
+        self.failures += not lost
+        if self.failures == TRIES:
+            raise EngineUnavailableError(
+                "no actor starts on the Ray cluster, whose nodes all need this package; after "
+                f"{TRIES} tries: {error}"
+            )
+        if lost:
             log.warning(
                 "an actor of the cluster is gone (%s); %s searched again",
-                why,
-                counted(len(left), "theorem is", "theorems are"),
+                str(error).partition("\n")[0],
+                counted(len(lost), "theorem is", "theorems are"),
             )
-            heard.put(_Heard(lost=left, why=why))
-            return False
-        return True
-
-    def release(self, ray: Any, *, kill: bool) -> None:
-        """Take no more work; an actor that is at some, or that nothing had room for, is killed."""
-        self.over = True
-        if self.actor is not None and (kill or not self.placed) and ray.is_initialized():
-            ray.kill(self.actor)
+        return lost
 
 
-def _does_not_start(error: Exception) -> EngineUnavailableError:
-    return EngineUnavailableError(
-        f"no actor starts on the Ray cluster, whose nodes all need this package; after {TRIES} "
-        f"tries: {error}"
-    )
+def _given_up(problem: Problem, error: Exception) -> SearchResult:
+    why = str(error).partition("\n")[0]
+    detail = f"its actor was lost {TRIES} times: {why}"
+    return SearchResult(problem.name, False, reason=Failure.ENGINE, detail=detail)
 
 
 class ProverActor:

@@ -7,7 +7,6 @@ import math
 import os
 from collections import Counter
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -42,7 +41,6 @@ class Completion:
     """A completion of an endpoint.
 
     Attributes:
-        text: The text.
         tokens: Its tokens with their log-probabilities; ``None`` if not returned.
     """
 
@@ -73,12 +71,8 @@ class ExternalGenerator:
     without, they are omitted from then on; the system's text then begins the user's turn.
 
     Attributes:
-        model_name: Name of the model at the endpoint.
-        formatter: Name of the dataset formatter that makes the prompt.
-        temperature: Sampling temperature.
         max_tokens: Maximum number of tokens per tactic.
         timeout: Seconds that one request may take.
-        max_retries: How often a failed request is repeated.
         workers: Concurrent requests.
     """
 
@@ -110,39 +104,24 @@ class ExternalGenerator:
 
         Raises:
             EndpointError: If the endpoint fails for every goal.
-            UsageError: If there is no key.
         """
         given = premises or [()] * len(goals)
         prompts = [
             self._formatter.prompt(goal, premises=p) for goal, p in zip(goals, given, strict=True)
         ]
-        with ThreadPoolExecutor(self.workers) as executor:
-            answers = [executor.submit(self.complete, prompt, num_samples) for prompt in prompts]
-        found: list[list[Suggestion]] = []
-        failures: list[EndpointError] = []
-        for answer in answers:
-            try:
-                found.append(suggestions_of(answer.result()))
-            except EndpointError as error:
-                failures.append(error)
-                found.append([])
-        if failures:
-            if len(failures) == len(goals):
-                raise failures[0]
+        found = answered(
+            lambda prompt: suggestions_of(self.complete(prompt, num_samples)), prompts, self.workers
+        )
+        if failures := [one for one in found if isinstance(one, GeneratorError)]:
             _log.warning(
                 "%d of %d goals got no tactics: %s", len(failures), len(goals), failures[0]
             )
-        return found
+        return [[] if isinstance(one, GeneratorError) else one for one in found]
 
     def complete(
         self, messages: Sequence[Message], count: int, *, max_tokens: int | None = None
     ) -> list[Completion]:
-        """Request completions, in one request if the endpoint supports ``n``.
-
-        Raises:
-            EndpointError: If the endpoint keeps failing.
-            UsageError: If there is no key.
-        """
+        """Request completions, in one request if the endpoint supports ``n``."""
         found: list[Completion] = []
         while len(found) < count:
             more = self._request(messages, count - len(found), max_tokens or self.max_tokens)
@@ -185,7 +164,11 @@ class ExternalGenerator:
             # Only a success shows what the endpoint refused; it may have been the prompt's length.
             self._wants_logprobs &= logprobs
             self._wants_many &= many
-            self._note_system(system)
+            if self._takes_system is None and not system:
+                _log.warning(
+                    "%s refuses a system message; its text begins the user's turn", self.model_name
+                )
+            self._takes_system = system
             return _completions(answer)
         assert refused is not None
         raise self._failure(refused) from refused
@@ -199,13 +182,6 @@ class ExternalGenerator:
         ways = dict.fromkeys([(logprobs, many), (False, many), (False, many and count == 1)])
         forms = (True, False) if self._takes_system is None else (self._takes_system,)
         return [(*way, system) for system in forms for way in ways]
-
-    def _note_system(self, taken: bool) -> None:
-        if self._takes_system is None and not taken:
-            _log.warning(
-                "%s refuses a system message; its text begins the user's turn", self.model_name
-            )
-        self._takes_system = taken
 
     def _failure(self, error: Exception) -> EndpointError:
         return EndpointError(

@@ -1,4 +1,8 @@
-"""Requests judged on an engine, with plain data in and out, so that any pool can run them."""
+"""Requests judged on an engine, with plain data in and out, so that any pool can run them.
+
+All raise ``RequestError`` if the client is at fault (a start that cannot be opened, a tactic that
+Lean does not accept), and ``EngineLostError`` if the engine died or the time was up.
+"""
 
 from __future__ import annotations
 
@@ -23,29 +27,20 @@ from lean_dojo_v2.lean.verify.screening import Refusal
 from lean_dojo_v2.lean.verify.states import open_expression
 from lean_dojo_v2.lean.verify.tactics import check_tactic
 from lean_dojo_v2.prover.completions import proof_of
-from lean_dojo_v2.prover.problem import Problem
-from lean_dojo_v2.prover.replay import Opens, raise_if_lost, replay
+from lean_dojo_v2.prover.problem import Opens, Problem, raise_if_lost, replay
 
 Answer = dict[str, Any]
 
 
 @attrs.frozen
 class StatedGoal:
-    """A goal stated by a client.
-
-    Attributes:
-        text: An expression, or a state as Lean prints it.
-    """
+    """A goal stated by a client."""
 
     text: str
     own_names: tuple[str, ...] = ()
 
     def open(self, server: Server) -> GoalState:
-        """Open it.
-
-        Raises:
-            RequestError: It is neither.
-        """
+        """Open it."""
         server.begin(server.home)
         if "⊢" not in self.text:
             return open_expression(server, self.text)[0]
@@ -60,12 +55,7 @@ class StatedGoal:
 def judge_tactic(
     server: Server, start: Opens, tactics: list[str], tactic: str | None, timeout: float
 ) -> Answer:
-    """Judge one tactic at the state reached by ``tactics``.
-
-    Raises:
-        RequestError: The start cannot be opened, or a tactic fails.
-        EngineLostError: The engine was lost, by the tactic or otherwise.
-    """
+    """Judge one tactic at the state reached by ``tactics``."""
     state = reach_state(server, start, tactics)
     if tactic is None:
         return {"state": print_goals(state.goals), "solved": state.is_solved}
@@ -77,12 +67,7 @@ def judge_tactic(
 def judge_tactics(
     server: Server, start: Opens, tactics: list[str], candidates: list[str], timeout: float
 ) -> list[Answer]:
-    """Judge several tactics, each at the state reached by ``tactics``.
-
-    Raises:
-        RequestError: The start cannot be opened, or a tactic fails.
-        EngineLostError: The engine was lost before the tactics.
-    """
+    """Judge several tactics, each at the state reached by ``tactics``."""
     answers = []
     for candidate in candidates:
         state = reach_state(
@@ -94,12 +79,7 @@ def judge_tactics(
 
 
 def reach_state(server: Server, start: Opens, tactics: Sequence[str]) -> GoalState:
-    """Run tactics from a start; see :func:`replay`.
-
-    Raises:
-        RequestError: The start cannot be opened, or Lean does not accept a tactic.
-        EngineLostError: The engine was lost.
-    """
+    """Run tactics from a start; see :func:`replay`."""
     try:
         return replay(server, start, tactics)
     except (ServerError, EngineUnavailableError):
@@ -120,23 +100,13 @@ def tactic_data(outcome: TacticOutcome) -> Answer:
 
 
 def judge_proof(server: Server, problem: Problem, proof: str, timeout: float) -> Answer:
-    """Judge a whole proof, which may have a model's form (:func:`.completions.proof_of`).
-
-    Raises:
-        RequestError: There is no such problem.
-        EngineLostError: The engine died or the time was up.
-    """
+    """Judge a whole proof, which may have a model's form (:func:`.completions.proof_of`)."""
     reach_state(server, problem, ())  # a problem that cannot be opened is the client's mistake
     return proof_data(problem.check(server, proof_of(proof, problem.name), timeout=timeout))
 
 
 def judge_file(server: Server, text: str, reference: str | None, timeout: float) -> Answer:
-    """Judge a whole file.
-
-    Raises:
-        RequestError: It cannot be opened: its header does not parse, or a module is missing.
-        EngineLostError: The engine died or the time was up.
-    """
+    """Judge a whole file."""
     found = check_file(server, text, reference=reference, timeout=timeout)
     nothing = "" if found.theorems else "the file states no theorem, so it proves nothing"
     return {

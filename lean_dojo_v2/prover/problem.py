@@ -1,7 +1,11 @@
-"""Problems of a search: a theorem in its file, or a bare goal."""
+"""Problems of a search: a theorem in its file, or a bare goal; replay of tactics on them."""
 
 from __future__ import annotations
 
+import hashlib
+import threading
+import weakref
+from collections.abc import Sequence
 from typing import Protocol
 
 import attrs
@@ -9,13 +13,38 @@ import attrs
 from lean_dojo_core.records import Theorem
 from lean_dojo_v2.lean.client.records import GoalState
 from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean.errors import EngineDiedError, EngineTimeoutError, RequestError
 from lean_dojo_v2.lean.text.source import SourceTheorem
-from lean_dojo_v2.lean.verify.outcomes import ProofOutcome
+from lean_dojo_v2.lean.verify.kept import Kept
+from lean_dojo_v2.lean.verify.outcomes import ProofOutcome, TacticOutcome, Verdict
 from lean_dojo_v2.lean.verify.proofs import PROOF_TIMEOUT
 from lean_dojo_v2.lean.verify.states import open_expression
-from lean_dojo_v2.lean.verify.tactics import check_goal_proof, check_proof, open_theorem
-from lean_dojo_v2.prover.replay import Opens
+from lean_dojo_v2.lean.verify.tactics import (
+    check_goal_proof,
+    check_proof,
+    check_tactic,
+    open_theorem,
+)
 from lean_dojo_v2.prover.suggestion import Place
+
+KEPT_STATES = 128
+"""Number of states kept alive per engine; others are replayed."""
+
+
+class Opens(Protocol):
+    """The start of a proof; equal ones open equal states."""
+
+    @property
+    def own_names(self) -> tuple[str, ...]:
+        """Names that a proof may not cite."""
+
+    def open(self, server: Server) -> GoalState:
+        """Open it, without itself in scope.
+
+        Raises:
+            LeanError: If its file or statement does not elaborate.
+            EngineLostError: If the engine died or the time was up.
+        """
 
 
 class Problem(Opens, Protocol):
@@ -30,13 +59,7 @@ class Problem(Opens, Protocol):
         """Its place; ``None`` for a bare goal."""
 
     def check(self, server: Server, proof: str, *, timeout: float = PROOF_TIMEOUT) -> ProofOutcome:
-        """Have Lean verify a finished proof in full.
-
-        Args:
-            server: The engine.
-            proof: The tactics, one a line.
-            timeout: Seconds that Lean may take.
-        """
+        """Have Lean verify a finished proof, tactics one a line, in full."""
 
 
 @attrs.frozen
@@ -44,7 +67,6 @@ class TheoremProblem:
     """A theorem of a file, to be proved in its file's context.
 
     Attributes:
-        source: The theorem and its file.
         shown: What a model reads that writes a whole proof: a prompt's text, or the traced theorem;
             ``None``: the statement.
     """
@@ -78,12 +100,7 @@ class TheoremProblem:
 
 @attrs.frozen
 class GoalProblem:
-    """A bare goal, given as an expression.
-
-    Attributes:
-        expression: The target, for example ``"∀ n : Nat, n + 0 = n"``.
-        name: Its name in results.
-    """
+    """A bare goal, given as an expression such as ``"∀ n : Nat, n + 0 = n"``."""
 
     expression: str
     name: str = "goal"
@@ -97,3 +114,75 @@ class GoalProblem:
     def check(self, server: Server, proof: str, *, timeout: float = PROOF_TIMEOUT) -> ProofOutcome:
         """Elaborate ``theorem … : expression := by proof``."""
         return check_goal_proof(server, self.expression, proof, timeout=timeout)
+
+
+def seed_of(*parts: str | int) -> int:
+    """Return a sampling seed that follows from all of these."""
+    text = "\0".join(map(str, parts))
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(digest[:8], "big") >> 1  # torch takes 63 bits
+
+
+def replay(
+    server: Server,
+    start: Opens,
+    tactics: Sequence[str],
+    *,
+    heartbeats: int | None = None,
+    timeout: float = PROOF_TIMEOUT,
+) -> GoalState:
+    """Open a problem and run tactics from it, reusing states that the engine still holds.
+
+    States die with their engine. The tactics are hostile input; heartbeats and seconds count for
+    each of them.
+
+    Raises:
+        RequestError: Lean does not accept one of the tactics.
+        EngineLostError: The engine was lost; another one may succeed.
+        LeanError: The problem cannot be opened.
+    """
+    with _lock:  # each engine has its own thread, but the dictionary is shared
+        kept = _kept.setdefault(server, Kept(KEPT_STATES))
+    played = tuple(tactics)
+    done, state = _furthest(server, kept, start, played)
+    if state is None:
+        state = start.open(server)
+        kept[start, ()] = state
+    for number, step in enumerate(played[done:], done + 1):
+        outcome = check_tactic(
+            server,
+            state,
+            step,
+            own_names=start.own_names,
+            heartbeats=heartbeats,
+            timeout=timeout,
+        )
+        raise_if_lost(outcome)
+        if outcome.verdict is Verdict.TIMED_OUT:
+            raise EngineTimeoutError(outcome.detail)
+        if outcome.state is None:
+            raise RequestError(f"tactics: number {number}, {step!r}: {outcome.detail}")
+        state = outcome.state
+        kept[start, played[:number]] = state
+    return state
+
+
+def raise_if_lost(outcome: TacticOutcome) -> None:
+    """Raise an ``EngineDiedError`` if the engine died, so that a pool uses another one."""
+    if outcome.engine_died:
+        raise EngineDiedError(outcome.detail)
+
+
+_kept: weakref.WeakKeyDictionary[Server, Kept[GoalState]] = weakref.WeakKeyDictionary()
+_lock = threading.Lock()
+
+
+def _furthest(
+    server: Server, kept: Kept[GoalState], start: Opens, played: tuple[str, ...]
+) -> tuple[int, GoalState | None]:
+    """Return the last state on the way that the engine holds, and the number of tactics to it."""
+    for done in range(len(played), -1, -1):
+        state = kept.known((start, played[:done]))
+        if state is not None and server.holds(state):
+            return done, state
+    return 0, None

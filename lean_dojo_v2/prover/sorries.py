@@ -35,7 +35,6 @@ class UnprovedDeclaration:
     """A declaration of a file with ``sorry``s, numbered from 0.
 
     Attributes:
-        source: The declaration in its file; with a name for an ``example``.
         written: Its text in the file.
         start: Index of that text in the file.
         sorries: Range of each ``sorry``, as indices into that text.
@@ -118,8 +117,6 @@ class Sorry:
     """One ``sorry`` of a file.
 
     Attributes:
-        declaration: Its declaration.
-        number: Its number in the declaration.
         line: Its line in the file, from 1.
         column: Its column, from 1.
         goal: Its goal, as Lean prints it.
@@ -174,19 +171,13 @@ class Sorry:
 
 
 def find_sorries(server: Server, text: str, file_path: str) -> tuple[list[Sorry], list[str]]:
-    """Find every ``sorry`` of a file.
-
-    Args:
-        server: An engine; with the file's project as ``project_path`` if it imports from it.
-        text: The file.
-        file_path: Its name in messages.
+    """Find every ``sorry`` of a file; if it imports from a project, that is the engine's.
 
     Returns:
         The ``sorry``s in their order, and the errors that Lean reports of the file.
 
     Raises:
         RequestError: If the file cannot be opened: its header, or a module that it imports.
-        EngineLostError: If the engine died or the time was up.
     """
     found: list[Sorry] = []
     units = _units(server, text)

@@ -17,15 +17,11 @@ def prover_of(
 ) -> AnyProver:
     """Make the prover that a trainer's descriptor names, with the trained model.
 
-    Args:
-        trainer: A trainer; the prover gets its ``prover_settings()``, or else its ``output_dir`` as
-            model.
-        config: Limits of the search.
-        **settings: Further settings of the prover, which take precedence.
+    It gets the trainer's ``prover_settings()``, or else its ``output_dir`` as model; ``settings``
+    take precedence.
 
     Raises:
         UsageError: If the prover has no setting for a model, or there is no model yet.
-        UnknownNameError: If the prover is not installed.
     """
     name = _prover_named_by(trainer) or LANGUAGE_MODEL
     prover = registry.provers[name]

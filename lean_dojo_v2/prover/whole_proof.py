@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -21,7 +20,7 @@ from lean_dojo_v2.lean.errors import (
 )
 from lean_dojo_v2.lean.verify.kept import Kept
 from lean_dojo_v2.prover.completions import proof_of
-from lean_dojo_v2.prover.problem import GoalProblem, Problem, TheoremProblem
+from lean_dojo_v2.prover.problem import GoalProblem, Problem, TheoremProblem, seed_of
 from lean_dojo_v2.prover.search.result import Failure, SearchResult
 from lean_dojo_v2.prover.suggestion import GeneratorError, Patience
 from lean_dojo_v2.runs.so_far import at_work
@@ -49,9 +48,7 @@ class WholeProofs:
     """A prover that samples whole proofs instead of searching, with another prover's model.
 
     Attributes:
-        prover: The prover with the model.
         seed: Seed of the samples, with the theorem's name; ``None``: the most probable proof.
-        known: Cache of results.
     """
 
     prover: AnyProver
@@ -113,7 +110,7 @@ class WholeProofs:
         write = getattr(self.prover, "write_proofs", None)
         if self.seed is None or write is None:
             return [self.prover.generate_whole_proof(theorem) for theorem in theorems]
-        return list(write(theorems, [_seed(self.seed, name) for name in names]))
+        return list(write(theorems, [seed_of(self.seed, name) for name in names]))
 
     def _result(self, problem: Problem, text: str | GeneratorError, server: Server) -> SearchResult:
         if isinstance(text, GeneratorError):
@@ -146,43 +143,40 @@ def _on_any(
 
 def _checked(problem: Problem, server: Server, proof: str) -> SearchResult:
     """Verify a proof; retry once if the engine dies, perhaps for another reason."""
-    began, clock = time.monotonic(), 0
-
-    def ended(
-        reason: Failure | None, detail: str, calls: int = 1, *, cheats: bool = False
-    ) -> SearchResult:
-        lines = None if reason else tuple(filter(str.strip, proof.split("\n")))
-        return SearchResult(
-            problem.name,
-            reason is None,
-            tactics=lines,
-            proof=None if reason else proof,
-            reason=reason,
-            detail=detail,
-            samples=1,
-            lean_calls=calls,
-            refused_proofs=int(cheats),
-            ended_by_clock=clock,
-            seconds=time.monotonic() - began,
-        )
-
     if not proof.strip():
-        return ended(Failure.REFUSED, "the model wrote no proof that ends", 0)
+        detail = "the model wrote no proof that ends"
+        return SearchResult(problem.name, False, reason=Failure.REFUSED, detail=detail, samples=1)
+    began, clock, cheats = time.monotonic(), 0, False
+    reason: Failure | None = Failure.REFUSED
     for last in (False, True):
         try:
             outcome = problem.check(server, proof)
         except EngineLostError as error:
             clock += isinstance(error, EngineTimeoutError)
-            if last:
-                return ended(Failure.REFUSED, f"the engine was lost over it: {error}")
+            detail = f"the engine was lost over it: {error}"
+            if not last:
+                continue
         except EngineUnavailableError:
             raise
         except LeanError as error:
-            return ended(Failure.CANNOT_OPEN, str(error))
+            reason, detail = Failure.CANNOT_OPEN, str(error)
         else:
             reason = None if outcome.valid else Failure.REFUSED
-            return ended(reason, outcome.detail, cheats=outcome.refusal is not None)
-    raise AssertionError("unreachable")
+            detail, cheats = outcome.detail, outcome.refusal is not None
+        break
+    return SearchResult(
+        problem.name,
+        reason is None,
+        tactics=None if reason else tuple(filter(str.strip, proof.split("\n"))),
+        proof=None if reason else proof,
+        reason=reason,
+        detail=detail,
+        samples=1,
+        lean_calls=1,
+        refused_proofs=int(cheats),
+        ended_by_clock=clock,
+        seconds=time.monotonic() - began,
+    )
 
 
 def _failed(name: str, reason: Failure, detail: str) -> SearchResult:
@@ -193,9 +187,6 @@ def _asked(problem: Problem) -> Theorem | str:
     """Return what the model reads, up to and with ``:=``.
 
     A statement is taken from the file, since data of LeanDojo 1.x has none.
-
-    Raises:
-        LeanError: If there is no statement.
     """
     if isinstance(problem, TheoremProblem):
         if isinstance(problem.shown, str):
@@ -205,8 +196,3 @@ def _asked(problem: Problem) -> Theorem | str:
     if isinstance(problem, GoalProblem):
         return f"theorem {problem.name} : {problem.expression} :="
     raise LeanError(f"{problem.name} is inside a proof, and is not a theorem of its own")
-
-
-def _seed(seed: int, name: str) -> int:
-    digest = hashlib.sha256(f"{seed}\0{name}".encode("utf-8", "surrogatepass")).digest()
-    return int.from_bytes(digest[:8], "big") >> 1  # torch takes 63 bits

@@ -1,11 +1,19 @@
-"""The benchmark ``core-library``: theorems of Lean's own library, excluded from training."""
+"""The benchmark ``core-library``: theorems of Lean's own library, each where it is not in scope.
+
+The compiled modules hold names and types. A theorem's statement is printed as ``#check`` prints it,
+and its problem imports what the theorem's own module imports: so neither the theorem nor anything
+of its module, nor of a module that builds on it, is in scope. Theorems about definitions of their
+own module cannot be stated this way and are left out; so are those that Lean reads back
+differently.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import re
 import sys
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar
 
@@ -15,18 +23,152 @@ import orjson
 from lean_dojo_core.errors import DataError, UsageError
 from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_v2.atomic import atomic_write_bytes
-from lean_dojo_v2.benchmarks.core_library.listing import (
-    Module,
-    library_server,
-    modules,
-    stated,
-)
 from lean_dojo_v2.benchmarks.jsonl import JsonlBenchmark
+from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.engines.embedded.install import version_key
+from lean_dojo_v2.lean.errors import EngineMemoryError
 from lean_dojo_v2.paths import user_cache
 
+LIBRARY = ("Init", "Std")
+"""The modules that import the whole library."""
+NEEDED = "Init.SimpLemmas"
+"""Modules whose imports include this one can use `simp`; others are left out."""
+HELD_OUT = 0.1
+"""Share of modules that are held out."""
 HELD_OUT_FILE = Path(__file__).with_name("held_out.txt")
 """The list of theorems, one line each: module and name."""
+TIMEOUT = 300.0
+_CHUNK = 100
+
+# Lean generates these with their definitions.
+_MADE = re.compile(
+    r"""(^|\.)(_ | match_\d | eq_\d+$ | eq_def$ | injEq$ | inj$ | sizeOf_spec | noConfusion
+        | congr_simp | hcongr | ext_iff$ | ext$ | elim$ | (fun_)?induct | fun_cases | mutual_induct
+        | below | brecOn | rec$ | recOn$ | casesOn$ | toCtorIdx | ctorElim | ofNat_ctorIdx)
+        | _unary | _private | « | Internal | \.Grind\. | _auto""",
+    re.VERBOSE,
+)
+
+
+@attrs.frozen
+class Module:
+    """A module of the library.
+
+    Attributes:
+        theorems: Names of its theorems, sorted, without generated ones.
+    """
+
+    name: str
+    imports: tuple[str, ...]
+    theorems: tuple[str, ...]
+
+    @property
+    def header(self) -> str:
+        """A file header with the module's imports in scope, but not the module."""
+        return "".join(f"{line}\n" for line in ("prelude", *(f"import {m}" for m in self.imports)))
+
+    @property
+    def is_held_out(self) -> bool:
+        """Whether its theorems are held out; decided by its name alone."""
+        return order(f"module {self.name}") < HELD_OUT
+
+
+def order(name: str) -> float:
+    """Map a name to a fixed pseudo-random number between 0 and 1."""
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big") / 2**64
+
+
+def library_server(modules: Sequence[str] = LIBRARY) -> Server:
+    """Make an engine with the library, or some of its modules; it starts at its first call.
+
+    It is always the embedded engine, so that the theorems are the same everywhere.
+    """
+    return Server(modules, engine="embedded", timeout=TIMEOUT, start=False)
+
+
+def modules(server: Server, only: Collection[str] = ()) -> list[Module]:
+    """List the modules with theorems in which `simp` is available, all or some by their names."""
+    theorems = {symbol[1:] for symbol in server.env_catalog() if symbol.startswith("t")}
+    found: dict[str, Module] = {}
+    for name in server.env_describe()["modules"]:  # imports come first
+        data = server.env_module_read(name)
+        own = sorted(one for one in data["constNames"] if one in theorems and not _MADE.search(one))
+        found[name] = Module(name, tuple(dict.fromkeys(data["imports"])), tuple(own))
+    reaches: dict[str, bool] = {}
+    for name, module in found.items():
+        reaches[name] = any(one == NEEDED or reaches.get(one, False) for one in module.imports)
+    return [
+        module
+        for name, module in found.items()
+        if module.theorems and reaches[name] and (not only or name in only)
+    ]
+
+
+@attrs.frozen
+class Stated:
+    """A theorem stated where it is not in scope.
+
+    Attributes:
+        module: Its module.
+        problem: The problem.
+        digest: The engine's digest of its statement, independent of names.
+    """
+
+    module: Module
+    problem: BenchmarkProblem
+    digest: str
+
+
+def stated(
+    library: Server, opening: Server, module: Module, names: Sequence[str]
+) -> Iterator[Stated]:
+    """State theorems of a module where they are not in scope, if they can be stated there.
+
+    ``opening`` is the same engine as ``library``, or another one, to avoid reloading the library
+    when memory is full.
+    """
+    statements = dict(_statements(library, names))
+    original = _digests(library, "", False, statements)
+    text = module.header + "".join(f"{one} sorry\n" for one in statements.values())
+    restated = _digests(opening, text, True, statements)
+    for name, statement in statements.items():
+        digest = original[name]
+        if digest is not None and digest == restated[name]:
+            split = "test" if module.is_held_out else "train"
+            problem = BenchmarkProblem(
+                full_name=name, statement=statement, header=f"{module.header}\n", split=split
+            )
+            yield Stated(module, problem, digest)
+
+
+def _statements(server: Server, names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Print statements: ``theorem NAME.{u} (n : Nat) : … :=``."""
+    for start in range(0, len(names), _CHUNK):
+        text = "set_option pp.proofs true\n" + "".join(
+            f"#check {name}\n" for name in names[start : start + _CHUNK]
+        )
+        for unit in server.process(text):
+            for message in unit.messages:
+                said = message.data
+                name = re.split(r"[\s:]|\.\{", said, maxsplit=1)[0]
+                if name in names and "⋯" not in said and "sorry" not in said:
+                    yield name, f"theorem {_accessible(said.strip())} :="
+
+
+def _accessible(text: str) -> str:
+    """Replace inaccessible names, such as ``α✝``, by writable ones."""
+    return re.sub(r"✝[⁰¹²³⁴⁵⁶⁷⁸⁹]*", "'", text)
+
+
+def _digests(
+    server: Server, text: str, header: bool, names: Iterable[str]
+) -> dict[str, str | None]:
+    fields = {"file": text, "fileName": "Core.lean", "names": list(names), "header": header}
+    try:
+        answer = server.ask("dojo.check", fields, TIMEOUT)
+    except EngineMemoryError:  # its memory is full; the next call starts another engine
+        answer = server.ask("dojo.check", fields, TIMEOUT)
+    return {name: found.get("statement") for name, found in answer["declarations"].items()}
 
 
 @attrs.frozen

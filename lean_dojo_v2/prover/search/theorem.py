@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import heapq
 import itertools
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 
@@ -26,10 +25,12 @@ from lean_dojo_v2.lean.verify.outcomes import ProofOutcome, TacticOutcome, Verdi
 from lean_dojo_v2.lean.verify.states import digest
 from lean_dojo_v2.lean.verify.tactics import check_tactic
 from lean_dojo_v2.lean_agent.config import ProverConfig
-from lean_dojo_v2.prover.problem import Problem
+from lean_dojo_v2.prover.problem import Problem, seed_of
 from lean_dojo_v2.prover.search.result import Failure, SearchResult
 from lean_dojo_v2.prover.search.tree import Node, NodeStatus, SearchTree
 from lean_dojo_v2.prover.suggestion import Suggestion
+
+AnswerT = TypeVar("AnswerT")
 
 KEPT_STATES = 512
 """Maximum number of a theorem's states kept in its engine; others are replayed."""
@@ -62,13 +63,9 @@ class TheoremSearch:
         self.spent = 0.0  # seconds, including its share of generation
         self._since: float | None = None
         self._stopped = False
-        self._expansions = self._samples = self._lean_calls = self._refused = 0
+        self.expansions = 0  # states whose tactics were generated so far
+        self._samples = self._lean_calls = self._refused = 0
         self._ended_by_clock = 0
-
-    @property
-    def expansions(self) -> int:
-        """States whose tactics were generated so far."""
-        return self._expansions
 
     # --- in the engine's thread -----------------------------------------------------------------
 
@@ -105,8 +102,7 @@ class TheoremSearch:
                 self.fail(Failure.ENGINE, str(error))
             except LeanError as error:
                 # A tactic that worked before fails in the replay, for example at a time limit.
-                # States
-                # found until then are kept, since they count as seen.
+                # States found until then are kept, since they count as seen.
                 node.failures[f"state lost: {error}"[:200]] += 1
             node.status = NodeStatus.EXPANDED
             if len(node.expansions) >= self.settings.visits:
@@ -193,16 +189,16 @@ class TheoremSearch:
         self._alive[node.id] = state
         return state
 
-    def _again_if_lost(self, reach: Callable[[], GoalState]) -> GoalState:
-        """Reach a state; retry once on a new engine if the engine is lost.
+    def _again_if_lost(self, ask: Callable[[], AnswerT]) -> AnswerT:
+        """Ask Lean; retry once on a new engine if the engine is lost.
 
         The engine is shared, so it may be lost to another theorem, or full of its imports.
         """
         try:
-            return reach()
+            return ask()
         except EngineLostError as error:
             self._note_clock(error)
-            return reach()
+            return ask()
 
     def _confirm(self, child: Child) -> bool:
         """Have Lean verify the finished proof in full."""
@@ -221,16 +217,13 @@ class TheoremSearch:
 
     def _check(self, proof: str) -> ProofOutcome:
         self._lean_calls += 1
-        for last in (False, True):
-            try:
-                return self.problem.check(self.server, proof)
-            except EngineLostError as error:
-                self._note_clock(error)
-                if last:
-                    return ProofOutcome(False, f"the engine was lost over it: {error}")
-            except LeanError as error:
-                return ProofOutcome(False, str(error))
-        raise AssertionError("unreachable")
+        try:
+            return self._again_if_lost(lambda: self.problem.check(self.server, proof))
+        except EngineLostError as error:
+            self._note_clock(error)
+            return ProofOutcome(False, f"the engine was lost over it: {error}")
+        except LeanError as error:
+            return ProofOutcome(False, str(error))
 
     # --- outside --------------------------------------------------------------------------------
 
@@ -241,16 +234,16 @@ class TheoremSearch:
             return None
         if self._is_over():
             self.fail(Failure.TIMED_OUT, f"no proof within {self.settings.timeout:g} s")
-        elif limit is not None and self._expansions >= limit:
+        elif limit is not None and self.expansions >= limit:
             self.fail(Failure.EXPANSIONS, f"no proof within {limit} expansions")
         elif self._is_spent():
             self.fail(Failure.LEAN_CALLS, f"no proof within {self.settings.lean_calls} Lean calls")
         elif not self._queue and not self._queue_again():
             self.fail(Failure.EXHAUSTED, "every state that was reached has been expanded")
         else:
-            self._expansions += 1
+            self.expansions += 1
             node = heapq.heappop(self._queue)[2]
-            node.expansions.append(self._expansions)
+            node.expansions.append(self.expansions)
             self._keep_open(node)
             return node
         return None
@@ -272,15 +265,13 @@ class TheoremSearch:
     def seed(self, node: Node) -> int:
         """Return the sampling seed for the state of :meth:`next_node`."""
         place = self.problem.place
-        parts = (
-            str(self.settings.seed),
+        return seed_of(
+            self.settings.seed,
             self.problem.name,
             "" if place is None else place.file_path,
-            str(len(node.expansions)),
+            len(node.expansions),
             *self.tree.tactics(node),
         )
-        digest = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).digest()
-        return int.from_bytes(digest[:8], "big") >> 1  # torch takes 63 bits
 
     def push(self, child: Child, distance: float | None) -> None:
         """Queue a new state; ``distance`` is the estimated distance from a proof."""
@@ -333,7 +324,7 @@ class TheoremSearch:
         self.result = SearchResult(
             name=self.problem.name,
             **outcome,
-            expansions=self._expansions,
+            expansions=self.expansions,
             samples=self._samples,
             lean_calls=self._lean_calls,
             refused_proofs=self._refused,

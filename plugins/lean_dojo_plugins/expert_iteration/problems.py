@@ -19,8 +19,7 @@ from lean_dojo_v2.benchmarks.database import (
     sorry_theorems,
     training_theorems,
 )
-from lean_dojo_v2.benchmarks.jsonl import JsonlBenchmark
-from lean_dojo_v2.benchmarks.statements import distinctly_named, normalised
+from lean_dojo_v2.benchmarks.jsonl import JsonlBenchmark, distinctly_named, normalised
 from lean_dojo_v2.data.repository import Repository
 from lean_dojo_v2.database.export.splits import HELD_OUT_SPLITS, split_of
 from lean_dojo_v2.errors import EmptyDatasetError

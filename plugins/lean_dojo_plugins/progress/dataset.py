@@ -23,7 +23,6 @@ class ExampleRows:
     """Examples of a file, read on each iteration, since each carries its whole prefix.
 
     Attributes:
-        path: The JSONL file.
         chosen: Which of its examples, ``bool[N]``.
     """
 
@@ -47,7 +46,6 @@ class ProgressDataset:
             ``prefix`` and ``theorem`` on each line.
 
     Attributes:
-        examples: Its examples, in the file's order.
         commit: SHA-256 of them.
 
     Raises:
@@ -93,10 +91,6 @@ class ProgressDataset:
 
         All examples of one proof go to the same side; an example without a
         theorem's name is a group of its own. At least one example is held out, and one is kept.
-
-        Args:
-            eval_ratio: Share to hold out, between 0 and 1.
-            seed: Seed of the split.
 
         Raises:
             EmptyDatasetError: With fewer than two groups.

@@ -36,9 +36,7 @@ class ProgressModel:
     The model's folder records the input length of its training.
 
     Args:
-        path: Its folder.
         max_length: Maximum input length in tokens; default: the training's.
-        batch_size: Examples per batch.
         device: ``auto``, ``cpu``, ``cuda`` or ``mps``.
 
     Raises:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from itertools import accumulate, chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 import numpy as np
@@ -47,9 +47,6 @@ from lean_dojo_v2.runs.environment import record_environment
 from lean_dojo_v2.runs.files import copy_metadata
 from lean_dojo_v2.runs.forgetting import Forgetting
 
-if TYPE_CHECKING:
-    from lean_dojo_plugins.retrieval.trainer import RetrievalTrainer
-
 log = logging.getLogger(__name__)
 
 TRAINER = "RetrievalTrainer"
@@ -69,7 +66,7 @@ class RetrievalRun:
             finished repository the model of its step, if there was something to train on.
     """
 
-    trainer: RetrievalTrainer
+    trainer: Any  # the RetrievalTrainer, which imports this module
     curriculum: Sequence[Sequence[Repository]]
     data_path: Path
     processes: PartialState
@@ -116,12 +113,13 @@ class RetrievalRun:
     @property
     def config(self) -> TrainingConfig:
         """The settings."""
-        return self.trainer.config
+        config: TrainingConfig = self.trainer.config
+        return config
 
     @property
     def folder(self) -> Path:
         """The folder of the checkpoints."""
-        return self.trainer.output_dir
+        return self.config.get_checkpoint_dir()
 
     @property
     def number(self) -> int:
@@ -342,8 +340,8 @@ class RetrievalRun:
         for repo in self.so_far:
             held_out = [data.examples(split, _only([repo])) for split in ("val", "test")]
             examples = list(chain.from_iterable(held_out))
-            score = retriever.score(examples, 10) if examples else None
-            recall[_short(repo)] = score and score.values["R@10"]
+            found = retriever.score(examples, 10).values["R@10"] if examples else None
+            recall[_short(repo)] = found
         matrix = self._forgetting()
         matrix.add(self._row_name, finished.name, recall)
         matrix.write(self.folder)

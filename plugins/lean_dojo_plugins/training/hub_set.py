@@ -10,8 +10,7 @@ import attrs
 
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import BenchmarkProblem
-from lean_dojo_v2.benchmarks.jsonl import columns_of, statement_from, strictly
-from lean_dojo_v2.benchmarks.statements import Statement
+from lean_dojo_v2.benchmarks.jsonl import Statement, columns_of, statement_from, strictly
 from lean_dojo_v2.database.export.splits import HELD_OUT_SPLITS
 
 

@@ -20,9 +20,8 @@ from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_plugins.training.data import PLACE, place_of
 from lean_dojo_plugins.training.settings import record_of
 from lean_dojo_v2.atomic import atomic_write_bytes
-from lean_dojo_v2.benchmarks.jsonl import benchmark_named, columns_of
-from lean_dojo_v2.benchmarks.source import problem_of, project_of
-from lean_dojo_v2.benchmarks.statements import Examined, Statement, examine
+from lean_dojo_v2.benchmarks.jsonl import Examined, Statement, benchmark_named, columns_of, examine
+from lean_dojo_v2.benchmarks.rows import problem_of, project_of
 from lean_dojo_v2.errors import EmptyDatasetError
 from lean_dojo_v2.fields import text_of_path
 from lean_dojo_v2.lean.client.server import Server

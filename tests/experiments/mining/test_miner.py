@@ -8,7 +8,7 @@ from pathlib import Path
 import attrs
 import pytest
 
-from lean_dojo_v2.benchmarks.core_library.listing import Module, modules
+from lean_dojo_v2.benchmarks.core_library.benchmark import Module, modules
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.database.export.splits import split_of
 from lean_dojo_v2.lean import Server

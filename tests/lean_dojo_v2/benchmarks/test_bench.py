@@ -10,10 +10,9 @@ import pytest
 from lean_dojo_core.errors import DataError, UsageError
 from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_v2.benchmarks.attempts import Attempt, AttemptFolder
-from lean_dojo_v2.benchmarks.picture import draw
 from lean_dojo_v2.benchmarks.runner import Bench, engines_kept, local_server
 from lean_dojo_v2.benchmarks.statistics import Estimate, Share
-from lean_dojo_v2.benchmarks.summary import AUTOMATION, PROVER, Summary, read_report
+from lean_dojo_v2.benchmarks.summary import AUTOMATION, PROVER, Summary, draw, read_report
 from lean_dojo_v2.cli.bench import _warnings
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover import AutomationProver, BaseProver

@@ -14,7 +14,7 @@ from lean_dojo_core import registry
 from lean_dojo_core.errors import DataError, UsageError
 from lean_dojo_v2.benchmarks import JsonlBenchmark, problem_of
 from lean_dojo_v2.benchmarks.jsonl import split_theorem, statement_from
-from lean_dojo_v2.benchmarks.source import project_of
+from lean_dojo_v2.benchmarks.rows import project_of
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.database.export.splits import split_of
 from lean_dojo_v2.lean import Server

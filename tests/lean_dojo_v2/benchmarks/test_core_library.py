@@ -7,10 +7,11 @@ import pytest
 from lean_dojo_core import registry
 from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.benchmarks import problem_of
-from lean_dojo_v2.benchmarks.core_library.benchmark import HELD_OUT_FILE, read_names
-from lean_dojo_v2.benchmarks.core_library.listing import (
+from lean_dojo_v2.benchmarks.core_library.benchmark import (
+    HELD_OUT_FILE,
     Module,
     modules,
+    read_names,
     stated,
 )
 from lean_dojo_v2.lean import Server

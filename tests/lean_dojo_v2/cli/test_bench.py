@@ -94,7 +94,7 @@ def test_whole_proofs_of_a_file(lean_dojo, problems):
 def test_a_progress_model_of_the_environment_makes_another_run(lean_dojo, problems, monkeypatch):
     """As one of the option does. All attempts were made before, so nothing is searched here."""
     for line in LINES:
-        attempt = Attempt(line["name"], 0, None, False, None, None, "", 1, 1, 1, 0, 0, 0.0)
+        attempt = Attempt(line["name"], False, expansions=1, samples=1, lean_calls=1)
         AttemptFolder(problems.parent / "run").append("prover", attempt)
     model = problems.parent / "outputs-progress"
     monkeypatch.setenv("LEANPROGRESS_MODEL", str(model))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lean_dojo_v2.benchmarks.core_library.listing import Module
+from lean_dojo_v2.benchmarks.core_library.benchmark import Module
 from lean_dojo_v2.benchmarks.database import training_theorems
 from lean_dojo_v2.cli import main
 from lean_dojo_v2.database import DynamicDatabase, Repository, split_of

@@ -307,3 +307,32 @@ def test_a_run_that_stopped_between_two_repositories_goes_on(
     assert folders == ["run001-000-owner_alpha", "run001-001-owner_beta"]
     RetrievalTrainer(make_config(max_epochs=2)).train(repos[:1], database)
     assert state_of(trainer).run["number"] == 2, "another request is another run"
+
+
+def test_what_is_evaluated_by_default_is_the_data_trained_on_wherever_it_lies(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setenv("RAID_DIR", str(tmp_path / "raid"))
+    trainer = RetrievalTrainer()
+    assert trainer._dataset_path() == tmp_path / "raid" / "data"
+    trainer._trained_on = tmp_path / "raid" / "data" / "merged"
+    assert trainer._dataset_path() == tmp_path / "raid" / "data"
+    trainer._trained_on = tmp_path / "elsewhere"
+    assert trainer._dataset_path() == tmp_path / "elsewhere"
+
+
+def test_a_checkpoint_stays_whole_while_another_is_written(make_config, tmp_path, monkeypatch):
+    trainer = make_config().create_trainer("x", tmp_path / "log")
+    save = trainer.strategy.checkpoint_io.save_checkpoint
+    path = tmp_path / "last.ckpt"
+    save({"state": torch.zeros(9)}, path)
+
+    def cut_off(checkpoint, stream):
+        stream.write(b"half of it")
+        assert torch.load(path, weights_only=True)["state"].tolist() == [0.0] * 9
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(torch, "save", cut_off)
+    with pytest.raises(KeyboardInterrupt):
+        save({"state": torch.ones(9)}, path)
+    assert torch.load(path, weights_only=True)["state"].tolist() == [0.0] * 9

@@ -230,29 +230,25 @@ def closure(imports: Mapping[str, Sequence[str]], source: Path | str) -> Bits:
         DataError: If a file imports another path that the corpus does not have; names both. If
             imports are cyclic; the message shows the cycle.
     """
-    _check_known(imports, source)
     number = {path: index for index, path in enumerate(imports)}
     reach = np.zeros((len(number), (len(number) + 7) // 8), dtype=np.uint8)
+    untraced: set[str] = set()
     for path in dependencies_first(imports, source):
         row = reach[number[path]]
-        for other in (number[name] for name in imports[path] if name in number):
-            row |= reach[other]
-            row[other >> 3] |= 128 >> (other & 7)  # numpy's packbits order
-    return reach
-
-
-def _check_known(imports: Mapping[str, Sequence[str]], source: Path | str) -> None:
-    untraced: set[str] = set()
-    for path, names in imports.items():
-        missing = [name for name in names if name not in imports]
-        if lost := [name for name in missing if not name.startswith(DEPENDENCIES)]:
-            raise DataError(
-                f"{path} imports {lost[0]}, which the corpus does not contain; export it again "
-                "with that file, or remove the import",
-                path=source,
-                place=path,
-            )
-        untraced.update(missing)
+        for name in imports[path]:
+            other = number.get(name)
+            if other is not None:
+                row |= reach[other]
+                row[other >> 3] |= 128 >> (other & 7)  # numpy's packbits order
+            elif name.startswith(DEPENDENCIES):
+                untraced.add(name)
+            else:
+                raise DataError(
+                    f"{path} imports {name}, which the corpus does not contain; export it again "
+                    "with that file, or remove the import",
+                    path=source,
+                    place=path,
+                )
     if untraced:
         log.info(
             "%s: %d imported file(s) of dependencies were not traced, so their premises cannot be "
@@ -261,3 +257,4 @@ def _check_known(imports: Mapping[str, Sequence[str]], source: Path | str) -> No
             len(untraced),
             min(untraced),
         )
+    return reach

@@ -1,4 +1,4 @@
-"""Examples: every tactic with the premises it uses."""
+"""Examples of retrieval: every tactic with the premises it uses, as rows and by number."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from lean_dojo_core import DatasetFormatter, Message, Row, Theorem, remove_marks
 from lean_dojo_core.errors import DataError
 from lean_dojo_core.records import NO_GOALS
 from lean_dojo_plugins.retrieval.data.corpus import Corpus, Mask, Visibility, pack_position
+
+log = logging.getLogger(__name__)
 
 
 class PremisePairs:
@@ -53,9 +55,6 @@ class PremisePairs:
     ) -> list[Message]:
         """Return the query of a goal: the state itself, as one user turn."""
         return [{"role": "user", "content": remove_marks(goal)}]
-
-
-log = logging.getLogger(__name__)
 
 
 @attrs.frozen(eq=False)

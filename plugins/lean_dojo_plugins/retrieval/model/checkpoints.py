@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import re
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,29 +28,20 @@ _TRAINING_ONLY = ("optimizer_states", "lr_schedulers", "loops", "callbacks", "Mi
 
 def find_latest(folder: Path) -> Path | None:
     """Return the checkpoint that was saved last in a folder or below it, ``None`` without any."""
-    return _first_whole(sorted(folder.rglob("*.ckpt"), key=_age, reverse=True))
+    return _first_whole(folder, _age)
 
 
 def find_best(folder: Path) -> Path | None:
-    """Return the checkpoint with the highest ``Recall@10_val`` in its name.
-
-    The newest among equals. If no name has a recall, the latest checkpoint; ``None`` if there is
-    none.
-    """
-    return _first_whole(sorted(folder.rglob("*.ckpt"), key=_quality, reverse=True))
-
-
-def _quality(path: Path) -> tuple[float, tuple[int, str]]:
-    recall = recall_in_name(path)
-    return -1.0 if recall is None else recall, _age(path)
+    """Return the checkpoint with the highest ``Recall@10_val`` in its name, else the latest."""
+    return _first_whole(folder, lambda path: (recall_in_name(path) or 0.0, _age(path)))
 
 
 def _age(path: Path) -> tuple[int, str]:
     return path.stat().st_mtime_ns, path.name
 
 
-def _first_whole(paths: Iterable[Path]) -> Path | None:
-    for path in paths:
+def _first_whole(folder: Path, quality: Callable[[Path], Any]) -> Path | None:
+    for path in sorted(folder.rglob("*.ckpt"), key=quality, reverse=True):
         # A checkpoint is a zip archive, whose directory comes last, so a truncated one has none.
         if zipfile.is_zipfile(path):
             return path

@@ -7,8 +7,7 @@ import attrs
 from lean_dojo_v2.lean.client.records import print_goals
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.verify.tactics import Verdict, check_tactic
-from lean_dojo_v2.prover.problem import Problem
-from lean_dojo_v2.prover.replay import raise_if_lost, replay
+from lean_dojo_v2.prover.problem import Problem, raise_if_lost, replay
 
 
 @attrs.frozen

@@ -204,8 +204,7 @@ def _attempts(folder: Path) -> Iterator[Proof]:
 
 
 def _trees(folder: Path) -> Iterator[tuple[str, str]]:
-    from lean_dojo_v2.prover.search.drawing import draw
-    from lean_dojo_v2.prover.search.tree import SearchTree
+    from lean_dojo_v2.prover.search.tree import SearchTree, draw
 
     for file in sorted(folder.glob("**/trees/**/*.json")):
         tree = SearchTree.load(file)

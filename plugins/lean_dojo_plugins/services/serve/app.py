@@ -48,7 +48,7 @@ from lean_dojo_v2.lean.verify.outcomes import Verdict
 from lean_dojo_v2.prover import BaseProver
 from lean_dojo_v2.prover.automation import AutomationProver
 from lean_dojo_v2.prover.judging import StatedGoal, judge_file, judge_proof, judge_tactic
-from lean_dojo_v2.prover.replay import Opens
+from lean_dojo_v2.prover.problem import Opens
 
 QuestionT = TypeVar("QuestionT", bound=BaseModel)
 Answer = dict[str, Any]

@@ -8,8 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from lean_dojo_core.errors import DataError
-from lean_dojo_v2.prover.search.drawing import draw, save_tree
-from lean_dojo_v2.prover.search.tree import NodeStatus, SearchTree
+from lean_dojo_v2.prover.search.tree import NodeStatus, SearchTree, draw, save_tree
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -32,7 +31,7 @@ def test_every_state_is_a_box_and_the_proof_is_marked():
     root = ET.fromstring(draw(tree()))
     groups = root.findall(f"{SVG}g")
     assert len(groups) == 1 + 3 + 9 + 27
-    assert len(root.findall(f"{SVG}path")) == 3 + 9 + 27
+    assert len(list(root.iter(f"{SVG}path"))) == 3 + 9 + 27
     proof = [group for group in groups if group.get("class") == "proof"]
     assert [group.find(f"{SVG}text").text for group in proof] == ["Foo.bar", "t0 <;> simp", "t0 <;> simp", "t1 <;> simp"]  # fmt: skip
     assert "⊢ a < b ∧ c" in groups[0].find(f"{SVG}title").text
