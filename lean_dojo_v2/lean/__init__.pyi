@@ -3,17 +3,15 @@ from .client.records import (
     Goal as Goal,
     GoalState as GoalState,
     Site as Site,
-    TacticMode as TacticMode,
-    Variable as Variable,
-)
-from .client.server import Server as Server
-from .client.tactics import (
     Tactic as Tactic,
     TacticDraft as TacticDraft,
     TacticExpr as TacticExpr,
     TacticHave as TacticHave,
     TacticLet as TacticLet,
+    TacticMode as TacticMode,
+    Variable as Variable,
 )
+from .client.server import Server as Server
 from .client.units import (
     CheckTrackResult as CheckTrackResult,
     CompilationUnit as CompilationUnit,

@@ -108,13 +108,4 @@ class EngineProtocolError(EngineLostError):
 
 
 class EngineKilledError(ServerError):
-    """A request of a pool failed because it killed every engine that ran it.
-
-    Args:
-        text: The request, and what happened each time.
-        request: The request's name.
-    """
-
-    def __init__(self, text: str, request: str = "") -> None:
-        super().__init__(text)
-        self.request = request
+    """A request of a pool failed because it killed every engine that ran it; it is named."""

@@ -7,17 +7,16 @@ last headers. Every answer reports hits and misses; the engines of a process are
 from __future__ import annotations
 
 import threading
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
 import attrs
 
 
-@attrs.frozen
+@attrs.define
 class EnvironmentCounts:
-    """Requests of this process's engines, and those for the environment of a header.
+    """Requests to engines, and those for the environment of a header.
 
     Attributes:
         hits: Requests that found it loaded.
@@ -45,30 +44,9 @@ class EnvironmentCounts:
         total = self.hits + self.misses
         return self.hits / total if total else None
 
-
-class EnvironmentCounter:
-    """Counts what engines are asked; safe to use from several threads."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._counts: defaultdict[str, float] = defaultdict(float)
-
-    def counts(self) -> EnvironmentCounts:
-        """Return what was counted so far."""
-        with self._lock:
-            found = self._counts
-            hits, misses, requests = (int(found[name]) for name in ("hits", "misses", "requests"))
-            return EnvironmentCounts(hits, misses, requests, found["seconds"])
-
-    def add(self, found: Mapping[str, float]) -> None:
-        """Add what an answer says, ``hits`` and ``misses`` of its request, or what it cost."""
-        with self._lock:
-            for name, value in found.items():
-                self._counts[name] += value
-
     @contextmanager
     def counting(self) -> Iterator[None]:
-        """Count what this thread asks until the context ends, too."""
+        """Count here, too, what this thread asks until the context ends."""
         token = _own.set(self)
         try:
             yield
@@ -76,17 +54,18 @@ class EnvironmentCounter:
             _own.reset(token)
 
 
-_all = EnvironmentCounter()
-_own: ContextVar[EnvironmentCounter | None] = ContextVar("who counts beside", default=None)
+all_engines = EnvironmentCounts()
+"""What was counted in this process so far."""
+_own: ContextVar[EnvironmentCounts | None] = ContextVar("who counts beside", default=None)
+_lock = threading.Lock()
 
 
-def environment_counts() -> EnvironmentCounts:
-    """Return what was counted in this process so far."""
-    return _all.counts()
-
-
-def count_environments(found: Mapping[str, float]) -> None:
-    """Add to the counts of the process, and to those of whoever counts in this thread."""
-    _all.add(found)
-    if (own := _own.get()) is not None:
-        own.add(found)
+def count_environments(hits: int = 0, misses: int = 0, seconds: float | None = None) -> None:
+    """Count environments, and a request if it has its ``seconds``, for all who count."""
+    with _lock:
+        for counts in (all_engines, _own.get()):
+            if counts is not None:
+                counts.hits += hits
+                counts.misses += misses
+                counts.requests += seconds is not None
+                counts.seconds += seconds or 0.0

@@ -11,10 +11,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any
 
-ServerT = TypeVar("ServerT", bound=Any)
-"""The client's ``Server``, which creates its judge."""
+from lean_dojo_v2.lean.errors import RequestError
+
+if TYPE_CHECKING:  # it makes its judge
+    from lean_dojo_v2.lean.client.server import Server
 
 RECYCLE_MB = 2_600
 """Resident megabytes at which the judge is replaced before it judges."""
@@ -22,29 +24,22 @@ _REFUSED = frozenset({"export", "import"})
 """Errors of ``dojo.judge`` about the export itself."""
 
 
-class Judge(Generic[ServerT]):
+class Judge:
     """One engine, or two, started when first needed; safe to use from several threads.
 
-    Args:
-        make: Makes a server, not started yet; its keyword arguments are those of ``Server`` that
-            differ from the judged engine's configuration.
+    ``make`` makes a server with the judged engine's configuration, except as its arguments say.
     """
 
-    def __init__(self, make: Callable[..., ServerT]) -> None:
+    def __init__(self, make: Callable[..., Server]) -> None:
         self._kernel = make(imports=("Init",), project_path=None, options=None, core_options=())
         self._reader = make()
         self._using = threading.Lock()
 
     @contextmanager
-    def reader(self, owner: str, session: ServerT) -> Iterator[ServerT]:
+    def reader(self, owner: str, session: Server) -> Iterator[Server]:
         """Yield an engine for the reference, which has run no program except its owner's.
 
-        Args:
-            owner: Key of the reference's owner; see ``Server.begin``.
-            session: The server whose loaded definitions are loaded there as well.
-
-        Raises:
-            EngineLostError: The engine did not become ready.
+        It also has the definitions that are loaded in ``session``.
         """
         with self._using:
             self._reader.load_as(session)
@@ -66,12 +61,13 @@ class Judge(Generic[ServerT]):
             engine = self._kernel if self._reader.tainted else self._reader
             if engine.memory_mb > RECYCLE_MB:
                 engine.close()
-            answer = engine.run("dojo.judge", {"export": export}, timeout=timeout)
-        if answer.get("error") in _REFUSED:
-            return str(answer.get("desc"))
-        engine.raise_error(answer)
-        found: dict[str, Any] = answer["declarations"]
-        return found
+            try:
+                answer = engine.ask("dojo.judge", {"export": export}, timeout)
+            except RequestError as error:
+                if error.code in _REFUSED:
+                    return str(error)
+                raise
+        return dict(answer["declarations"])
 
     def close(self) -> None:
         """Stop its engines; the next call starts others."""

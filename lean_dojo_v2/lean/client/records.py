@@ -1,4 +1,4 @@
-"""Goals as typed records, with the names of PyPantograph's.
+"""Goals and tactics as typed records, with the names of PyPantograph's.
 
 >>> goal = Goal("_uniq.7", [Variable("Nat", name="n"), Variable("Nat", name="m")], "n + m = m + n")
 >>> print(goal)
@@ -120,9 +120,6 @@ class Goal:
     @classmethod
     def parse(cls, payload: Mapping[str, Any], siblings: Mapping[str, int]) -> Self:
         """Read Pantograph's ``Goal``; ``siblings`` gives the position of each goal by its id."""
-        mode = payload.get("fragment")
-        if mode is None:  # before Pantograph 0.3
-            mode = "conv" if payload.get("isConversion") else "tactic"
         variables = payload.get("vars", ())
         expressions = [payload["target"], *(v.get("type") for v in variables)]
         expressions += [v.get("value") for v in variables]
@@ -134,7 +131,7 @@ class Goal:
             target=parse_expr(payload["target"]),
             sibling_dep=depends if known else None,
             name=payload.get("userName"),
-            mode=TacticMode(mode),
+            mode=TacticMode(payload.get("fragment", "tactic")),
             pp=payload.get("pp"),
         )
 
@@ -246,9 +243,63 @@ class Site:
 
     def serial(self) -> dict[str, int | bool]:
         """Return Pantograph's fields."""
-        fields: dict[str, int | bool] = {}
-        if self.goal_id is not None:
-            fields["goalId"] = self.goal_id
-        if self.auto_resume is not None:
-            fields["autoResume"] = self.auto_resume
-        return fields
+        fields = {"goalId": self.goal_id, "autoResume": self.auto_resume}
+        return {name: value for name, value in fields.items() if value is not None}
+
+
+@attrs.frozen
+class TacticHave:
+    """``have {binder_name} : {branch} := …``, leaving both goals."""
+
+    branch: str
+    binder_name: str | None = None
+
+
+@attrs.frozen
+class TacticLet:
+    """``let {binder_name} : {branch} := …``, leaving both goals."""
+
+    branch: str
+    binder_name: str | None = None
+
+
+@attrs.frozen
+class TacticExpr:
+    """Assign a term to the goal."""
+
+    expr: str
+
+
+@attrs.frozen
+class TacticDraft:
+    """Assign a term to the goal; each ``sorry`` in it becomes a new goal."""
+
+    expr: str
+
+
+Tactic: TypeAlias = str | TacticHave | TacticLet | TacticExpr | TacticDraft | TacticMode
+
+
+def serial_tactic(tactic: Tactic) -> dict[str, Any]:
+    """Return Pantograph's fields for a tactic.
+
+    Raises:
+        TypeError: If it is none of the kinds of :data:`Tactic`.
+    """
+    match tactic:
+        case str():
+            return {"tactic": tactic}
+        case TacticHave() | TacticLet():
+            key = "have" if isinstance(tactic, TacticHave) else "let"
+            name = {"binderName": tactic.binder_name} if tactic.binder_name else {}
+            return {key: tactic.branch, **name}
+        case TacticExpr():
+            return {"expr": tactic.expr}
+        case TacticDraft():
+            return {"draft": tactic.expr}
+        case TacticMode():
+            return {"mode": tactic.serial()}
+        case _:
+            raise TypeError(
+                f"a tactic is a string or a Tactic… record, not {type(tactic).__name__}"
+            )

@@ -30,9 +30,10 @@ from lean_dojo_v2.lean.client.records import (
     GoalState,
     Session,
     Site,
+    Tactic,
     parse_expr,
+    serial_tactic,
 )
-from lean_dojo_v2.lean.client.tactics import Tactic, check_means, refusal, serial_tactic
 from lean_dojo_v2.lean.client.units import CheckTrackResult, CompilationUnit, SearchTarget
 from lean_dojo_v2.lean.engines.native import FOREIGN_VARIABLE
 from lean_dojo_v2.lean.engines.process import Capabilities, EngineProcess, LaunchPlan
@@ -46,13 +47,13 @@ from lean_dojo_v2.lean.errors import (
     RequestError,
     RequestParseError,
     StaleStateError,
+    TacticError,
     TacticParseError,
 )
 from lean_dojo_v2.lean.messages import LeanMessage
 
 Payload: TypeAlias = Mapping[str, Any]
 Seconds: TypeAlias = float | None
-"""Time limit of a call in seconds; ``None``: the server's ``timeout``."""
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -72,11 +73,11 @@ _PARSE_CODES = frozenset({"parse", "parsing", "parser"})
 class Server:
     """A Lean engine with an environment, goal states and texts to process.
 
-    Every method that queries the engine takes a ``timeout`` and has an ``…_async`` version, which
-    waits in a thread. Besides its own errors, it may raise :class:`RequestError` (the engine
-    refused), :class:`EngineLostError` (the engine died, timed out, outgrew its memory or left the
-    protocol; the next call starts another) and, where it is given a goal state,
-    :class:`StaleStateError` (the state belongs to an engine that is gone).
+    Every method that queries the engine takes a ``timeout`` in seconds, in place of the server's,
+    and has an ``…_async`` version, which waits in a thread. Besides its own errors, it may raise
+    :class:`RequestError` (the engine refused), :class:`EngineLostError` (the engine died, timed
+    out, outgrew its memory or left the protocol; the next call starts another) and, where it is
+    given a goal state, :class:`StaleStateError` (the state belongs to an engine that is gone).
 
     Args:
         imports: Modules to import.
@@ -109,9 +110,10 @@ class Server:
     _process: EngineProcess | None
     _session: Session
     """The life of the present process, which goal states belong to."""
+    _judge: Judge | None
     _tainted: bool
-    _judge: Judge[Server] | None
     _owner: str
+    _engine_lock: threading.RLock
 
     def __init__(  # noqa: PLR0917 - PyPantograph's positions
         self,
@@ -140,7 +142,6 @@ class Server:
         self.engine: EngineName = engine
         self.memory_limit_mb = memory_limit_mb
         self.start_timeout = start_timeout
-        self._chosen: LaunchPlan | None = None
         self._retired = False
         self._loaded: list[Payload] = []  # texts that changed the environment
         self._forget_engine()
@@ -162,7 +163,7 @@ class Server:
         self.close()
 
     def __repr__(self) -> str:
-        what = f"{self.engine} engine" if self._chosen is None else self._chosen.what
+        what = self._plan.what if "_plan" in vars(self) else f"{self.engine} engine"
         return f"<{type(self).__name__}: {what}, imports={self.imports}, pid={self.pid}>"
 
     def __getstate__(self) -> dict[str, Any]:
@@ -218,13 +219,13 @@ class Server:
         return "" if self.project_path is None else f"in {self.project_path}"
 
     @property
-    def judge(self) -> Judge[Server]:
+    def judge(self) -> Judge:
         """Engines that judge the results of a tainted one; they start when first needed."""
         if self._judge is None:
             self._judge = Judge(self.another)
         return self._judge
 
-    def share_judge(self, judge: Judge[Server]) -> None:
+    def share_judge(self, judge: Judge) -> None:
         """Use a shared judge, which is not closed here."""
         self._judge, self._owns_judge = judge, False
 
@@ -312,21 +313,26 @@ class Server:
     # -- requests ---------------------------------------------------------------------------------
 
     def run(self, cmd: str, payload: Payload, *, timeout: Seconds = None) -> dict[str, Any]:
-        """Send one command of the protocol and return its answer unchanged, even an error.
+        """Send one command of the protocol, for example ``"goal.start"``, with its fields.
 
-        Args:
-            cmd: The command, for example ``"goal.start"``.
-            payload: Its fields.
-            timeout: Seconds to wait, in place of the server's.
+        A goal state among the fields is sent as its number. The answer is returned unchanged, even
+        an error.
 
         Raises:
             RequestParseError: The payload contains text that is not Unicode (lone surrogates).
             EngineLostError: The engine died, timed out, outgrew its memory or left the protocol.
             EngineUnavailableError: A command of our program for a foreign engine.
+            StaleStateError: A goal state belongs to an engine that is gone.
         """
         with self._lock:
-            if self.pid is None:
+            numbers = {
+                key: self._id_of(value)
+                for key, value in payload.items()
+                if isinstance(value, GoalState)
+            }
+            if self.pid is None and not numbers:  # another engine has other states
                 self._replace()
+            payload = {**payload, **numbers}
             limit = self.timeout if timeout is None else timeout
             if not self.capabilities.ours:
                 if cmd.startswith("dojo."):
@@ -349,18 +355,14 @@ class Server:
             if len(self._session.dropped) >= GC_THRESHOLD and cmd != "goal.delete":
                 self.gc()
             answer = self.run(cmd, payload, timeout=timeout)
-        self.raise_error(answer)
-        return answer
-
-    def raise_error(self, answer: Payload) -> None:
-        """Raise the error in an answer of :meth:`run`, if any; see :meth:`ask`."""
-        if "error" in answer:
-            code, text = str(answer["error"]), str(answer.get("desc", ""))
-            if code == _FULL:
-                self._stop()
-                raise EngineMemoryError(f"{text}. The next call starts a new engine.")
-            kind = RequestParseError if code in _PARSE_CODES else RequestError
-            raise kind(text or code, code)
+        if "error" not in answer:
+            return answer
+        code, text = str(answer["error"]), str(answer.get("desc", ""))
+        if code == _FULL:
+            self._stop()
+            raise EngineMemoryError(f"{text}. The next call starts a new engine.")
+        kind = RequestParseError if code in _PARSE_CODES else RequestError
+        raise kind(text or code, code)
 
     def gc(self, *, timeout: Seconds = None) -> None:
         """Make the engine delete all unused goal states."""
@@ -383,23 +385,20 @@ class Server:
     def goal_start(
         self, expr: Expr, *, levels: Sequence[str] = (), timeout: Seconds = None
     ) -> GoalState:
-        """Open a goal whose target is ``expr``.
-
-        Args:
-            expr: The target.
-            levels: Names of the universe levels that occur in it.
-            timeout: Seconds it may take, in place of the server's.
+        """Open a goal whose target is ``expr``; ``levels`` names the universe levels in it.
 
         Raises:
             RequestParseError: It is not an expression.
             RequestError: It has no type.
         """
-        with self._lock:
-            fields = {"expr": str(expr), **({"levels": list(levels)} if levels else {})}
-            answer = self.ask("goal.start", fields, timeout)
-            # Pantograph returns only the name of the goal.
-            only = {"name": answer.get("root"), "target": {"pp": str(expr)}}
-            return self._read(answer, lambda a: self._state(a["stateId"], {"goals": [only], **a}))
+        # Pantograph returns only the name of the goal.
+        only = {"target": {"pp": str(expr)}}
+        return self._query(
+            "goal.start",
+            {"expr": str(expr), **({"levels": list(levels)} if levels else {})},
+            timeout,
+            lambda a: self._state(a["stateId"], {"goals": [{"name": a.get("root"), **only}], **a}),
+        )
 
     def goal_tactic(
         self,
@@ -432,7 +431,7 @@ class Server:
         """
         with self._lock:
             fields: dict[str, Any] = {
-                "stateId": self._id_of(state),
+                "stateId": state,
                 **site.serial(),
                 **serial_tactic(tactic),
                 **({"options": dict(options)} if options else {}),
@@ -443,29 +442,27 @@ class Server:
                 raise TacticParseError(str(answer["parseError"]))
             messages = self._read(answer.get("messages"), LeanMessage.parse_all)
             if answer.get("goals") is None:
-                raise refusal(messages)
+                said = "\n".join(message.data for message in messages)
+                raise TacticError(said or "the tactic failed without a reason", messages)
             # Made before the tactic is judged, so that a rejected state is deleted.
             after = self._read(answer, lambda a: self._state(a["nextStateId"], a, messages))
-            check_means(answer, messages, axioms)
+            if used := _forbidden(answer, axioms):
+                raise TacticError(f"The tactic {used}.", messages)
             return after
 
     def parse_tactic(
         self, tactic: str, state: GoalState | None = None, *, timeout: Seconds = None
     ) -> dict[str, Any]:
-        """Parse a text as exactly one tactic and run nothing (embedded engine).
+        """Parse a text as exactly one tactic and run nothing.
 
-        Args:
-            tactic: The text.
-            state: The state it is for; its environment may know more syntax than the server's.
-            timeout: Seconds it may take, in place of the server's.
+        The environment of the ``state`` it is for may know more syntax than the server's.
 
         Returns:
             ``kinds`` of syntax, ``identifiers`` and ``atoms``, and ``evaluates`` if Lean would run
             a setting's value as a program; or ``parseError``.
         """
-        with self._lock:
-            at = {} if state is None else {"stateId": self._id_of(state)}
-            return self.ask("dojo.parse_tactic", {"tactic": tactic, **at}, timeout)
+        at = {} if state is None else {"stateId": state}
+        return self.ask("dojo.parse_tactic", {"tactic": tactic, **at}, timeout)
 
     def request_state(
         self, cmd: str, payload: Mapping[str, Any], *, timeout: Seconds = None
@@ -475,28 +472,20 @@ class Server:
         Returns:
             The state, and the answer that it was read from.
         """
-        with self._lock:
-            answer = self.ask(cmd, payload, timeout)
-            return self._read(answer, lambda a: self._state(a["stateId"], a)), answer
+        return self._query(cmd, payload, timeout, lambda a: (self._state(a["stateId"], a), a))
 
     def goal_continue(
         self, target: GoalState, branch: GoalState, *, timeout: Seconds = None
     ) -> GoalState:
         """After ``target`` is solved, continue with the open goals of ``branch``."""
-        with self._lock:
-            fields = {
-                "target": self._id_of(target),
-                "branch": self._id_of(branch),
-            }
-            return self._next_state(fields, timeout)
+        return self._next_state({"target": target, "branch": branch}, timeout)
 
     def goal_resume(
         self, state: GoalState, goals: Sequence[Goal], *, timeout: Seconds = None
     ) -> GoalState:
         """Bring ``goals`` back into the scope of ``state``."""
-        with self._lock:
-            fields = {"target": self._id_of(state), "goals": [goal.id for goal in goals]}
-            return self._next_state(fields, timeout)
+        fields = {"target": state, "goals": [goal.id for goal in goals]}
+        return self._next_state(fields, timeout)
 
     def goal_root(self, state: GoalState, *, timeout: Seconds = None) -> Expr | None:
         """Return the proof term of the whole goal, or ``None`` while goals are open."""
@@ -507,25 +496,21 @@ class Server:
         self, state: GoalState, *, root: bool = False, timeout: Seconds = None
     ) -> dict[str, Any]:
         """Return Pantograph's description of a state: its goals and, on request, the root term."""
-        with self._lock:
-            fields = {"stateId": self._id_of(state), "goals": True, "rootExpr": root}
-            return self.ask("goal.print", fields, timeout)
+        return self.ask("goal.print", {"stateId": state, "goals": True, "rootExpr": root}, timeout)
 
     def goal_save(
         self, goal_state: GoalState, path: str | Path, *, timeout: Seconds = None
     ) -> None:
         """Save a goal state to a file; the environment is not saved with it."""
-        with self._lock:
-            fields = {"id": self._id_of(goal_state), "path": str(Path(path).absolute())}
-            self.ask("goal.save", fields, timeout)
+        self.ask("goal.save", {"id": goal_state, "path": str(Path(path).absolute())}, timeout)
 
     def goal_load(self, path: str | Path, *, timeout: Seconds = None) -> GoalState:
         """Load a goal state from a file of the same engine and environment."""
         with self._lock:
-            answer = self.ask("goal.load", {"path": str(Path(path).absolute())}, timeout)
-            state_id = self._read(answer, lambda a: int(a["id"]))
-            shown = self.ask("goal.print", {"stateId": state_id, "goals": True}, timeout)
-            return self._read(shown, lambda a: self._state(state_id, a))
+            fields = {"path": str(Path(path).absolute())}
+            state_id = self._query("goal.load", fields, timeout, lambda a: int(a["id"]))
+            asked = {"stateId": state_id, "goals": True}
+            return self._query("goal.print", asked, timeout, lambda a: self._state(state_id, a))
 
     # -- constants and expressions ----------------------------------------------------------------
 
@@ -536,8 +521,8 @@ class Server:
             RequestParseError: It is not an expression.
             RequestError: It has no type.
         """
-        answer = self.ask("expr.echo", {"expr": str(expr)}, timeout)
-        return self._read(answer, lambda a: parse_expr(a["type"]))
+        fields = {"expr": str(expr)}
+        return self._query("expr.echo", fields, timeout, lambda a: parse_expr(a["type"]))
 
     def env_inspect(
         self,
@@ -552,13 +537,8 @@ class Server:
         Raises:
             RequestError: There is none of that name.
         """
-        fields = {
-            "name": name,
-            "value": print_value,
-            "dependency": print_dependency,
-            "source": True,
-        }
-        return self.ask("env.inspect", fields, timeout)
+        asked = {"value": print_value, "dependency": print_dependency, "source": True}
+        return self.ask("env.inspect", {"name": name, **asked}, timeout)
 
     def env_catalog(
         self,
@@ -569,10 +549,8 @@ class Server:
     ) -> list[str]:
         """List the safe constants, each prefixed by a letter for its kind, such as ``dNat.add``.
 
-        Args:
-            module_prefix: Only constants of modules with this prefix.
-            invert_filter: Only the other ones, including those of this session.
-            timeout: Seconds it may take, in place of the server's.
+        With ``module_prefix``, only those of modules with this prefix; with ``invert_filter``, only
+        the other ones, including those of this session.
         """
         with tempfile.TemporaryDirectory(prefix="lean-dojo-") as folder:
             listing = Path(folder) / "catalog.txt"
@@ -580,9 +558,7 @@ class Server:
             fields: dict[str, Any] = {"filename": str(listing), "invertFilter": invert_filter}
             if module_prefix is not None:
                 fields["modulePrefix"] = module_prefix
-            answer = self.ask("env.catalog", fields, timeout)
-            if "symbols" in answer:  # Pantograph before 0.3.9 wrote no files
-                return list(answer["symbols"])
+            self.ask("env.catalog", fields, timeout)
             return listing.read_text(encoding="utf-8").split("\n")[:-1]
 
     def env_module_read(self, module: str, *, timeout: Seconds = None) -> dict[str, Any]:
@@ -605,8 +581,6 @@ class Server:
         invocations: bool = False,
         sorrys: bool = False,
         new_constants: bool = False,
-        type_errors_as_goals: bool = False,
-        options: Mapping[str, int] | None = None,
         timeout: Seconds = None,
     ) -> list[CompilationUnit]:
         """Elaborate a text (``frontend.process``).
@@ -619,9 +593,6 @@ class Server:
             invocations: Whether to report every tactic.
             sorrys: Whether to open the goal of every ``sorry``.
             new_constants: Whether to name the constants that each command defines.
-            type_errors_as_goals: Whether to open a goal for every term of an unexpected
-                type.
-            options: Limits of Lean for this call (embedded engine).
             timeout: Seconds it may take, in place of the server's.
 
         Returns:
@@ -635,14 +606,11 @@ class Server:
             "inheritEnv": inherit_env,
             "sorrys": sorrys,
             "newConstants": new_constants,
-            "typeErrorsAsGoals": type_errors_as_goals,
-            **({"options": dict(options)} if options else {}),
         }
         with self._lock:
-            answer, found = self._processed(fields, invocations, timeout)
-            session = self._session
             units = self._read(
-                answer, lambda a: CompilationUnit.parse_all(a["units"], session, found)
+                self._processed(fields, invocations, timeout),
+                lambda found: [CompilationUnit.parse(unit, self._session) for unit in found],
             )
             if read_header and inherit_env:
                 self._loaded.clear()  # a header replaces the whole environment
@@ -705,26 +673,23 @@ class Server:
     ) -> list[SearchTarget]:
         """Extract the goals of all ``sorry``s of a text (``frontend.distil``).
 
-        Args:
-            src: The text.
-            binder_name: Name of the binder that combines several coupled ``sorry``s.
-            ignore_values: Whether to start from the bare statements, dropping the proofs so far.
-            timeout: Seconds it may take, in place of the server's.
+        Several coupled ``sorry``s are combined by a binder called ``binder_name``. With
+        ``ignore_values``, the goals are the bare statements, without the proofs so far.
         """
         fields: dict[str, Any] = {"file": src, "ignoreValues": ignore_values}
         if binder_name is not None:
             fields["binderName"] = binder_name
-        with self._lock:
-            answer = self.ask("frontend.distil", fields, timeout)
-            session = self._session
-            return self._read(
-                answer, lambda a: [SearchTarget.parse(target, session) for target in a["targets"]]
-            )
+        return self._query(
+            "frontend.distil",
+            fields,
+            timeout,
+            lambda a: [SearchTarget.parse(target, self._session) for target in a["targets"]],
+        )
 
     def check_track(self, src: str, dst: str, *, timeout: Seconds = None) -> CheckTrackResult:
         """Check that ``dst`` proves what ``src`` states."""
-        answer = self.ask("frontend.track", {"src": src, "dst": dst}, timeout)
-        return self._read(answer, CheckTrackResult.parse)
+        fields = {"src": src, "dst": dst}
+        return self._query("frontend.track", fields, timeout, CheckTrackResult.parse)
 
     def load_as(self, other: Server) -> None:
         """Use the definitions loaded by another server, from the next call on."""
@@ -748,7 +713,7 @@ class Server:
 
     # -- its engine -------------------------------------------------------------------------------
 
-    @property
+    @functools.cached_property
     def _plan(self) -> LaunchPlan:
         """The launch plan, chosen when first needed.
 
@@ -756,16 +721,14 @@ class Server:
             UsageError: There is no engine of that name.
             EngineUnavailableError: No engine can serve this.
         """
-        if self._chosen is None:
-            self._chosen = engine_plan(
-                self.engine,
-                self.imports,
-                project=self.project_path,
-                lean_path=self.lean_path,
-                core_options=self.core_options,
-                memory_limit_mb=self.memory_limit_mb,
-            )
-        return self._chosen
+        return engine_plan(
+            self.engine,
+            self.imports,
+            project=self.project_path,
+            lean_path=self.lean_path,
+            core_options=self.core_options,
+            memory_limit_mb=self.memory_limit_mb,
+        )
 
     @property
     def _lock(self) -> threading.RLock:
@@ -822,9 +785,17 @@ class Server:
 
     # -- requests and answers ----------------------------------------------------------------------
 
+    def _query(
+        self, cmd: str, fields: Payload, timeout: Seconds, reader: Callable[[dict[str, Any]], R]
+    ) -> R:
+        """Ask, and parse the answer into records of the engine that gave it."""
+        with self._lock:
+            return self._read(self.ask(cmd, fields, timeout), reader)
+
     def _next_state(self, fields: Payload, timeout: Seconds) -> GoalState:
-        answer = self.ask("goal.continue", fields, timeout)
-        return self._read(answer, lambda a: self._state(a["nextStateId"], a))
+        return self._query(
+            "goal.continue", fields, timeout, lambda a: self._state(a["nextStateId"], a)
+        )
 
     def _state(
         self, state_id: int, answer: Payload, messages: Sequence[LeanMessage] = ()
@@ -840,18 +811,19 @@ class Server:
             listed = "\n".join(map(str, errors))
             raise RequestError(f"The text has errors:\n{listed}", "elab")
 
-    def _processed(
-        self, fields: Payload, invocations: bool, timeout: Seconds
-    ) -> tuple[dict[str, Any], list[list[Payload]] | None]:
-        """Process a text; Pantograph writes its tactics to a file, one list per unit."""
+    def _processed(self, fields: Payload, invocations: bool, timeout: Seconds) -> list[Payload]:
+        """Process a text; Pantograph writes the tactics of its units to a file."""
         if not invocations:
-            return self.ask("frontend.process", fields, timeout), None
+            return self._read(self.ask("frontend.process", fields, timeout), _units)
         with tempfile.TemporaryDirectory(prefix="lean-dojo-") as folder:
             listing = Path(folder) / "invocations.json"
             asked = {**fields, "invocations": str(listing)}
-            answer = self.ask("frontend.process", asked, timeout)
-            units = orjson.loads(listing.read_bytes())["units"]
-            return answer, [unit.get("invocations") or [] for unit in units]
+            units = self._read(self.ask("frontend.process", asked, timeout), _units)
+            tactics = self._read(orjson.loads(listing.read_bytes()), _units)
+        return [
+            {**unit, "invocations": found.get("invocations") or []}
+            for unit, found in zip(units, tactics, strict=True)
+        ]
 
     def _id_of(self, state: GoalState) -> int:
         """Return a state's number, if it lives in the engine that runs now.
@@ -894,7 +866,7 @@ class Server:
         try:
             answer = process.request(line, timeout)
         finally:
-            count_environments({"requests": 1, "seconds": time.monotonic() - began})
+            count_environments(seconds=time.monotonic() - began)
         try:
             decoded = orjson.loads(answer)
         except orjson.JSONDecodeError:
@@ -904,7 +876,20 @@ class Server:
             process.fail(EngineProtocolError, f"answered with something other than JSON: {said!r}")
         self._tainted |= decoded.pop("tainted", False) is not False
         if "imported" in decoded and self.capabilities.ours:
-            count_environments(decoded.pop("imported"))
+            count_environments(**decoded.pop("imported"))
         if decoded.get("error") == _FATAL:
             process.bury(str(decoded.get("desc")))
         return decoded
+
+
+def _forbidden(answer: Payload, axioms: Collection[str] | None) -> str:
+    """Return which forbidden means a tactic has used that Lean accepted, if any."""
+    for flag, what in (("hasSorry", "sorry"), ("hasUnsafe", "something unsafe")):
+        if answer.get(flag):
+            return f"used {what}"
+    other = set() if axioms is None else set(answer.get("axioms", ())) - set(axioms)
+    return f"depends on {', '.join(sorted(other))}" if other else ""
+
+
+def _units(answer: Payload) -> list[Payload]:
+    return list(answer["units"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Self
 
 import attrs
@@ -68,14 +68,10 @@ class CompilationUnit:
     new_constants: list[str] | None = None
 
     @classmethod
-    def parse(
-        cls,
-        payload: Mapping[str, Any],
-        session: Session,
-        invocations: list[Mapping[str, Any]] | None = None,
-    ) -> Self:
-        """Read Pantograph's ``CompilationUnit``."""
+    def parse(cls, payload: Mapping[str, Any], session: Session) -> Self:
+        """Read Pantograph's ``CompilationUnit``; its tactics are in ``invocations``."""
         begin, end = payload["boundary"]
+        tactics = payload.get("invocations")
         state: GoalState | None = None
         ranges: list[tuple[int, int]] | None = None
         if payload.get("goalStateId") is not None:
@@ -85,24 +81,11 @@ class CompilationUnit:
             i_begin=int(begin),
             i_end=int(end),
             messages=LeanMessage.parse_all(payload.get("messages")),
-            invocations=(
-                None if invocations is None else [TacticInvocation.parse(i) for i in invocations]
-            ),
+            invocations=None if tactics is None else [TacticInvocation.parse(i) for i in tactics],
             goal_state=state,
             goal_src_boundaries=ranges,
             new_constants=payload.get("newConstants"),
         )
-
-    @classmethod
-    def parse_all(
-        cls,
-        units: Sequence[Mapping[str, Any]],
-        session: Session,
-        invocations: Sequence[list[Mapping[str, Any]]] | None = None,
-    ) -> list[Self]:
-        """Read all units of a text, each with its tactics if requested."""
-        tactics = invocations if invocations is not None else [None] * len(units)
-        return [cls.parse(unit, session, found) for unit, found in zip(units, tactics, strict=True)]
 
     @property
     def errors(self) -> list[LeanMessage]:

@@ -84,11 +84,7 @@ def find_lean() -> str | None:
 
 
 def find_repl() -> Path | None:
-    """Return the foreign engine, or ``None`` if the variable is not set.
-
-    Raises:
-        EngineUnavailableError: The named program cannot be run.
-    """
+    """Return the foreign engine, or ``None`` if the variable is not set."""
     named = os.environ.get(FOREIGN_VARIABLE)
     if not named:
         return None
@@ -99,11 +95,7 @@ def find_repl() -> Path | None:
 
 
 def toolchain_of(project: Path | None) -> Toolchain:
-    """Return the Lean of a project; elan downloads it if necessary.
-
-    Raises:
-        EngineUnavailableError: There is no Lean, or it does not run.
-    """
+    """Return the Lean of a project; elan downloads it if necessary."""
     program = find_lean()
     if program is None:
         raise EngineUnavailableError(
@@ -152,10 +144,6 @@ def _run_group(
     """Run a program without input in its own process group, killed on failure.
 
     Lake runs Lean as its child: killing only ``lake`` would leave a running ``lean`` behind.
-
-    Raises:
-        subprocess.TimeoutExpired: It took longer than ``timeout`` seconds.
-        OSError: It cannot be started.
     """
     with subprocess.Popen(
         list(argv),
@@ -174,11 +162,7 @@ def _run_group(
 
 
 def compiled_for(lean: Toolchain, project: Path | None) -> Path:
-    """Return the compiled program; compile it first if necessary, with a message on stderr.
-
-    Raises:
-        EngineUnavailableError: It does not compile with this Lean.
-    """
+    """Return the compiled program; compile it first if necessary, with a message on stderr."""
     return compiled_program(lean.key, partial(_compile, lean, project), program())
 
 
@@ -219,14 +203,9 @@ def native_plan(
     lean_path: str | None = None,
     core_options: Sequence[str] = (),
 ) -> LaunchPlan:
-    """Return the launch plan of the native engine; arguments as of :func:`.selection.engine_plan`.
+    """Return the launch plan of the native engine, compiling its program first if necessary.
 
-    The project must be built. Without ``lean_path``, Lake is asked for the search path. The program
-    is compiled first if necessary.
-
-    Raises:
-        EngineUnavailableError: There is no Lean, it cannot run the program, Lake fails, or the
-            requested sandbox is missing.
+    The project must be built. Without ``lean_path``, Lake is asked for the search path.
     """
     if lean_path is None and project is not None and _is_lake_project(project):
         lean_path = run_tool(["lake", "env", "printenv", "LEAN_PATH"], project)
@@ -253,7 +232,7 @@ def native_plan(
     paths = [str(compiled.parent), *([lean_path] if lean_path else [])]
     plan = LaunchPlan(
         kind="native",
-        argv=tuple(words if os.name == "nt" else ["/bin/sh", "-c", _START, *words]),
+        argv=("/bin/sh", "-c", _START, *words),
         env={**os.environ, "LEAN_PATH": os.pathsep.join(paths)},
         what=f"native Lean engine (Lean {lean.version})",
         capabilities=Capabilities(ours=True, sandboxed=False),
@@ -264,9 +243,6 @@ def native_plan(
 
 def warn_of_old_kernel(toolchain: str) -> None:
     """Warn once about a Lean whose kernel has known soundness bugs.
-
-    Args:
-        toolchain: A version, or a line of ``lean-toolchain``: ``leanprover/lean4:v4.20.0``.
 
     >>> warn_of_old_kernel("leanprover/lean4:v4.34.0")
     """
@@ -291,11 +267,7 @@ def _is_lake_project(folder: Path) -> bool:
 
 
 def sandboxed(plan: LaunchPlan, compiled: Path) -> LaunchPlan:
-    """Return the plan that starts an engine in the sandbox, where it reads ``compiled`` as well.
-
-    Raises:
-        EngineUnavailableError: There is no ``bwrap``, or the system forbids it.
-    """
+    """Return the plan that starts an engine in the sandbox, where it reads ``compiled`` as well."""
     program = shutil.which("bwrap")
     if program is None:
         raise EngineUnavailableError(

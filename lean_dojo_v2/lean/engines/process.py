@@ -82,15 +82,12 @@ class LaunchPlan:
 class EngineProcess:
     """A running engine that answers one line for each line.
 
-    Args:
-        plan: What to run.
-        start_timeout: Seconds in which it must print ``ready.``.
-        memory_limit_mb: Resident megabytes at which it is stopped, even during a request.
-        answer_limit: Bytes of one answer at which it is stopped; default: 256 MB.
+    It must print ``ready.`` within ``start_timeout`` seconds. It is stopped at ``memory_limit_mb``
+    of resident memory, even during a request, and when an answer exceeds ``answer_limit`` bytes.
 
     Raises:
-        EngineUnavailableError: If the program cannot be run at all.
-        EngineLostError: If it does not become ready.
+        EngineUnavailableError: The program cannot be run at all.
+        EngineLostError: It does not become ready.
     """
 
     def __init__(
@@ -109,7 +106,6 @@ class EngineProcess:
         self._log = bytearray()
         self._process = _spawn(plan)
         self._stdin, self._stdout, self._stderr = _pipes(self._process)
-        self._watched = _watched(self._process.pid)
         self._finalizer = weakref.finalize(self, _stop, self._process, os.getpid())
         self._expect_ready(start_timeout)
 
@@ -126,8 +122,10 @@ class EngineProcess:
     @property
     def memory_mb(self) -> float:
         """Resident memory in megabytes; 0 once the process is gone."""
+        if not self._finalizer.alive:  # its pid may be another process's by now
+            return 0.0
         try:
-            return float(self._watched.memory_info().rss) / MEGABYTE if self._watched else 0.0
+            return float(psutil.Process(self.pid).memory_info().rss) / MEGABYTE
         except psutil.Error:
             return 0.0
 
@@ -139,9 +137,7 @@ class EngineProcess:
     def request(self, line: bytes, timeout: float | None) -> bytes:
         """Send one line and wait for one line, both without their newlines.
 
-        Args:
-            line: The request.
-            timeout: Seconds to wait; ``None`` waits for ever.
+        It waits ``timeout`` seconds at most, or for ever if that is ``None``.
 
         Raises:
             EngineLostError: The engine died, did not answer in time, outgrew its memory or sent
@@ -277,12 +273,7 @@ class EngineProcess:
     # -- the end ----------------------------------------------------------------------------------
 
     def bury(self, reason: str = "") -> NoReturn:
-        """Report a process that has ended or announced its end.
-
-        Raises:
-            EngineMemoryError: It reported that it ran out of memory.
-            EngineDiedError: It ended in another way.
-        """
+        """Report a process that has ended or announced its end, maybe for lack of memory."""
         try:
             code: int | None = self._process.wait(timeout=2)
         except subprocess.TimeoutExpired:
@@ -345,13 +336,6 @@ def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes], IO[b
     for stream in (process.stdin, process.stdout, process.stderr):
         os.set_blocking(stream.fileno(), False)
     return process.stdin, process.stdout, process.stderr
-
-
-def _watched(pid: int) -> psutil.Process | None:
-    try:
-        return psutil.Process(pid)
-    except psutil.Error:
-        return None  # it ended at once; reading will report it
 
 
 def _stop(process: subprocess.Popen[bytes], owner: int) -> None:

@@ -37,12 +37,7 @@ _OLD = 8
 
 @attrs.frozen
 class Program:
-    """The program as one text.
-
-    Attributes:
-        text: The text to compile.
-        starts: The line before the first one of each file, and the file's name, in order.
-    """
+    """The program as one text; ``starts`` has the line before each file, and the file's name."""
 
     text: str
     starts: tuple[tuple[int, str], ...]
@@ -104,18 +99,10 @@ def _joined(files: list[tuple[str, str]], imports: list[str]) -> Program:
 
 
 def compiled_program(lean: str, compile_program: Compile, wanted: Program) -> Path:
-    """Return the compiled program; compile it if it is not in the user's cache.
+    """Return the ``.olean`` file of the program; compile it if it is not in the user's cache.
 
-    Args:
-        lean: Key of the Lean that compiles and runs it; usable as a file name.
-        compile_program: Compiles it with that Lean.
-        wanted: The program.
-
-    Returns:
-        An ``.olean`` file whose name without the suffix is its module's, in a folder of its own.
-
-    Raises:
-        EngineUnavailableError: It does not compile, or the cache cannot be written.
+    It is alone in its folder and named after the module. The file name ``lean`` is a key of the
+    Lean that compiles and runs it.
     """
     home = user_cache().absolute() / "program" / lean
     target = home / wanted.digest / f"{MODULE}.olean"

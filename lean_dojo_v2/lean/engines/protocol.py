@@ -118,16 +118,7 @@ def serve(
 ) -> None:
     """Answer standard input as ``pantograph-repl`` does, until it ends or an empty line comes.
 
-    Args:
-        words: The arguments of ``pantograph-repl``: modules to import, and Lean's options, each
-            ``--name=value``.
-        project: The Lake project whose modules may be imported.
-        engine: The engine; see :func:`.selection.select`.
-
-    Raises:
-        UsageError: A module of the project cannot be imported.
-        EngineUnavailableError: The engine cannot be installed or started.
-        EngineLostError: The engine died.
+    The words are that program's arguments: modules, and Lean's options, each ``--name=value``.
     """
     modules = [word for word in words if not word.startswith("--")]
     options = [word.removeprefix("--") for word in words if word.startswith("--")]

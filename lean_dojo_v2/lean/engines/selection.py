@@ -47,6 +47,8 @@ def engine_plan(
         UsageError: There is no engine of that name.
         EngineUnavailableError: The engine cannot serve this project; the message says what to do.
     """
+    if os.name != "posix":
+        raise EngineUnavailableError("Lean engines run on Linux and macOS. On Windows, use WSL.")
     foreign = foreign_module(imports, project)
     name = select(engine, project, needs_native=foreign is not None)
     if name == "native":
@@ -74,14 +76,6 @@ def select(
     ``auto`` is the native engine if the project needs it, or names a toolchain and there is a
     native Lean; else the embedded one. ``LEAN_DOJO_ENGINE`` replaces ``auto``; an engine chosen by
     name is never replaced.
-
-    Args:
-        engine: ``"auto"``, ``"native"`` or ``"embedded"``.
-        project: The Lake project, if there is one.
-        needs_native: Whether it has modules that the embedded engine cannot import.
-
-    Raises:
-        UsageError: There is no engine of that name.
     """
     chosen = chosen_engine(engine)
     if chosen != "auto":
@@ -102,11 +96,7 @@ def is_core(module: str) -> bool:
 
 
 def foreign_module(imports: Sequence[str], project: Path | None) -> tuple[str, str] | None:
-    """Find an import, of the engine or a project's files, that is neither the project's nor Lean's.
-
-    Returns:
-        The module and where it is imported, or ``None``.
-    """
+    """Return a module that is neither the project's nor Lean's, and where it is imported."""
     files = {} if project is None else {p.relative_to(project): p for p in _sources(project)}
     # A module's root is a folder or a file somewhere in the project.
     own = {part.removesuffix(".lean") for place in files for part in place.parts}
@@ -128,11 +118,7 @@ def header_imports(path: Path) -> list[str]:
 
 
 def chosen_engine(engine: str) -> EngineName:
-    """Return the chosen engine; ``LEAN_DOJO_ENGINE`` replaces ``auto``.
-
-    Raises:
-        UsageError: There is none of that name.
-    """
+    """Return the chosen engine; ``LEAN_DOJO_ENGINE`` replaces ``auto``."""
     name, source = engine, "engine"
     if engine == "auto":
         name, source = os.environ.get(VARIABLE) or "auto", VARIABLE

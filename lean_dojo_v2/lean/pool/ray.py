@@ -14,7 +14,6 @@ from typing import Any
 
 from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.lean.client.judge import Judge
-from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import EngineDiedError, EngineUnavailableError
 from lean_dojo_v2.lean.pool.local import EnginePool, LocalSlot, PoolConfig
 from lean_dojo_v2.lean.pool.scheduling import Slot
@@ -53,7 +52,7 @@ class RayEnginePool(EnginePool):
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(type(self), self.config, resources=self.resources), ()
 
-    def _make_slot(self, judge: Judge[Server]) -> Slot:  # noqa: ARG002 - each actor has its own
+    def _make_slot(self, judge: Judge) -> Slot:  # noqa: ARG002 - each actor has its own
         return RaySlot(self.config, self.resources)
 
 
@@ -69,12 +68,7 @@ class RaySlot:
         self._retired = False
 
     def call(self, fn: Callable[..., Any], args: tuple[Any, ...], owner: str | None) -> Any:
-        """Run ``fn(server, *args)`` in the actor, and raise here what it raises there.
-
-        Raises:
-            EngineDiedError: The actor is gone, or closed for good.
-            Exception: Whatever ``fn`` raised there.
-        """
+        """Run ``fn(server, *args)`` in the actor, and raise here what it raises there."""
         errors = self._ray.exceptions
         if self._retired:
             raise EngineDiedError("This engine is closed and cannot be used again.")
@@ -139,11 +133,7 @@ class EngineActor:
 
 
 def started_ray() -> Any:
-    """Return Ray, joined or started if the driver has not done so.
-
-    Raises:
-        EngineUnavailableError: If it is not installed.
-    """
+    """Return Ray, joined or started if the driver has not done so."""
     try:
         import ray
         import ray.exceptions

@@ -94,11 +94,7 @@ class Scheduler:
             thread.start()
 
     def submit(self, request: Request) -> None:
-        """Queue a request.
-
-        Raises:
-            RuntimeError: The pool is closed.
-        """
+        """Queue a request."""
         with self._changed:
             if self._closed:
                 raise RuntimeError("the engine pool is closed")
@@ -207,6 +203,5 @@ class Scheduler:
 def _killed(request: Request, happened: list[str]) -> EngineKilledError:
     listed = "\n".join(f"{number}. {text}" for number, text in enumerate(happened, 1))
     return EngineKilledError(
-        f"Request {request.name} killed {len(happened)} engines; it has failed:\n{listed}",
-        request.name,
+        f"Request {request.name} killed {len(happened)} engines; it has failed:\n{listed}"
     )

@@ -18,7 +18,7 @@ from lean_dojo_plugins.rewards.shares import MEANS, counted, shares
 from lean_dojo_plugins.rewards.whole_proofs import TheoremSpec
 from lean_dojo_v2 import fields
 from lean_dojo_v2.fields import about, setting
-from lean_dojo_v2.lean.client.environments import EnvironmentCounter, EnvironmentCounts
+from lean_dojo_v2.lean.client.environments import EnvironmentCounts
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.engines.selection import EngineName
 from lean_dojo_v2.lean.errors import EngineKilledError, EngineLostError
@@ -85,7 +85,7 @@ class LeanReward(ABC):
         )
         self._known: Kept[TacticOutcome] = Kept(self.cache_size)
         self._said: set[str] = set()
-        self._counter = EnvironmentCounter()  # engines are shared with other rewards
+        self._counter = EnvironmentCounts()  # engines are shared with other rewards
         self._spent = EnvironmentCounts()  # as of the previous batch
 
     def __getstate__(self) -> dict[str, Any]:
@@ -117,13 +117,13 @@ class LeanReward(ABC):
             EngineUnavailableError: If no Lean engine can serve this.
         """
         questions = self._questions(completions, columns)
-        before = self._counter.counts()
+        before = attrs.evolve(self._counter)
         judgements = self._judged(questions)
         self._say_new(questions, judgements)
         if log_metric is not None and questions:
             for name, share in shares(judgements).items():
                 log_metric(name, share)
-            now = self._counter.counts()
+            now = attrs.evolve(self._counter)
             since, self._spent = now - self._spent, now
             log_metric(CALLS, since.requests / len(questions))
             log_metric(SECONDS, since.seconds / len(questions))

@@ -68,6 +68,8 @@ def test_a_closed_server_starts_again_at_the_next_call(mini_repl, gone):
     assert gone(first)
     with pytest.raises(StaleStateError, match="belongs to an engine that is gone"):
         server.goal_tactic(state, "trivial")
+    with pytest.raises(StaleStateError):
+        server.ask("dojo.digest", {"stateId": state})
     assert server.stat() == {}
     assert server.pid not in {None, first}
     server.close()

@@ -114,7 +114,6 @@ def test_a_request_that_kills_two_engines_fails_by_name_and_alone():
         others = [pool.submit(nap, 0.01) for _ in range(20)]
         with pytest.raises(EngineKilledError) as caught:
             bad.result()
-        assert caught.value.request == "theorem 17, sample 3"
         assert "theorem 17, sample 3 killed 2 engines" in str(caught.value)
         assert str(caught.value).count("exit status 7") == 2
         assert all(other.result() > 0 for other in others)

@@ -9,14 +9,12 @@ from lean_dojo_v2.lean.client.records import (
     GoalState,
     Session,
     Site,
-    TacticMode,
-    Variable,
-)
-from lean_dojo_v2.lean.client.tactics import (
     TacticDraft,
     TacticExpr,
     TacticHave,
     TacticLet,
+    TacticMode,
+    Variable,
     serial_tactic,
 )
 from lean_dojo_v2.lean.client.units import CheckTrackResult, CompilationUnit, SearchTarget
@@ -50,11 +48,10 @@ def test_a_goal_reads_and_prints_as_lean_prints_it():
     assert goal.sibling_dep is None
 
 
-def test_conversion_goals_print_with_a_bar_in_both_forms_of_the_protocol():
-    for extra in ({"fragment": "conv"}, {"isConversion": True}):
-        goal = Goal.parse({"name": "g", "target": {"pp": "a + b"}, "vars": [], **extra}, {})
-        assert goal.is_conversion
-        assert str(goal) == "| a + b"
+def test_conversion_goals_print_with_a_bar():
+    goal = Goal.parse({"name": "g", "fragment": "conv", "target": {"pp": "a + b"}}, {})
+    assert goal.is_conversion
+    assert str(goal) == "| a + b"
 
 
 def test_sibling_dependencies_are_positions():
@@ -141,9 +138,12 @@ def test_an_unknown_severity_is_an_error_and_never_passes():
 
 def test_a_unit_has_its_bytes_messages_and_tactics():
     unit = CompilationUnit.parse(
-        {"boundary": [0, 40], "messages": [MESSAGE, {**MESSAGE, "severity": "error"}]},
+        {
+            "boundary": [0, 40],
+            "messages": [MESSAGE, {**MESSAGE, "severity": "error"}],
+            "invocations": [{"goalBefore": "⊢ True", "goalAfter": "", "tactic": "trivial"}],
+        },
         Session(),
-        [{"goalBefore": "⊢ True", "goalAfter": "no goals", "tactic": "trivial"}],
     )
     assert (unit.i_begin, unit.i_end) == (0, 40)
     assert [m.severity for m in unit.errors] == [Severity.ERROR]

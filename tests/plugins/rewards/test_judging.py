@@ -43,7 +43,7 @@ def test_a_failed_request_is_not_remembered(reward):
     assert reward(["rfl"], problem=["⊢ a"]) == [1.0]
 
 
-@pytest.mark.parametrize("loss", [EngineKilledError("two engines died", "here"), CancelledError()])
+@pytest.mark.parametrize("loss", [EngineKilledError("two engines died"), CancelledError()])
 def test_lost_engines_leave_no_judgement(reward, loss):
     reward._engines.error = loss
     [judged] = reward.judgements(["rfl"], problem=["⊢ a"])

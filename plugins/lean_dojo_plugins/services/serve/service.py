@@ -18,7 +18,7 @@ from lean_dojo_core import registry
 from lean_dojo_core.errors import UnknownNameError, UsageError
 from lean_dojo_plugins.rewards.adapter import AdaptedReward
 from lean_dojo_plugins.rewards.resolve import resolve_rewards
-from lean_dojo_v2.lean.client.environments import environment_counts
+from lean_dojo_v2.lean.client.environments import all_engines
 from lean_dojo_v2.lean.pool.local import EnginePool, PoolConfig
 
 R = TypeVar("R")
@@ -69,7 +69,7 @@ class VerdictService:
         self._gauge("engines", "Engines of the pool.", lambda: config.size)
         self._gauge("open_requests", "Open requests.", lambda: self.open_requests)
         kept = "among the environments that engines keep."
-        hits, misses = (lambda: environment_counts().hits), (lambda: environment_counts().misses)
+        hits, misses = (lambda: all_engines.hits), (lambda: all_engines.misses)
         self._gauge("environment_hits", f"Headers of texts: hits {kept}", hits)
         self._gauge("environment_misses", f"Headers of texts: misses {kept}", misses)
 

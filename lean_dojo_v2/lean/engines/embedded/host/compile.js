@@ -2,9 +2,8 @@
 /** Compiles the program: its text on stdin, the bytes of its .olean file on stdout, messages on stderr. */
 
 const fs = require('node:fs');
-const { extended } = require('./environments.js');
-const { constantOf, createImporter } = require('./imports.js');
-const { writeAll } = require('./output.js');
+const { constantOf, createImporter, extended } = require('./imports.js');
+const { writeAll } = require('./lines.js');
 
 /** Where the compiled module is written, in Lean's own file system, which is memory. */
 const TARGET = '/compiled.olean';
@@ -28,7 +27,7 @@ function compile(rt, module) {
     const library = extended(rt, createImporter(rt)(header, rt.array([])));
     const { ok, env } = elaborate(rt, { input, parser, log, library, module });
     if (ok) {
-      rt.perform2(constantOf(rt, env, 'Dojo.ship'), env, rt.string(TARGET));
+      rt.perform(constantOf(rt, env, 'Dojo.ship'), env, rt.string(TARGET));
       writeAll(STDOUT, rt.module.FS.readFile(TARGET));
     }
     return ok ? 0 : 1;

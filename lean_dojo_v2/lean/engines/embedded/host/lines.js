@@ -8,7 +8,6 @@
  */
 
 const fs = require('node:fs');
-const { writeAll } = require('./output.js');
 
 const MAX_LINE_BYTES = 64 * 1024 * 1024;
 const CHUNK_BYTES = 1 << 16;
@@ -16,6 +15,18 @@ const CORRUPTED = 3;
 const [STDIN, STDOUT] = [0, 1];
 const NEWLINE = 10;
 const PAUSE_MS = 2;
+
+/** Writes all of some bytes; a pipe may take them in pieces, and is not waited for by Node. */
+function writeAll(stream, bytes) {
+  for (let rest = bytes; rest.length > 0; ) {
+    try {
+      rest = rest.subarray(fs.writeSync(stream, rest));
+    } catch (error) {
+      if (error.code === 'EPIPE') process.exit(0);
+      if (error.code !== 'EAGAIN') throw error;
+    }
+  }
+}
 
 const write = (line) => writeAll(STDOUT, Buffer.from(`${line}\n`));
 const failure = (error, desc) => JSON.stringify({ error, desc });
@@ -84,11 +95,10 @@ function serve(run, tidy) {
   } catch (error) {
     const what =
       error instanceof Error ? `${error.name}: ${error.message}` : 'an exception inside Lean';
-    if (process.env.LEAN_DOJO_ENGINE_DEBUG) process.stderr.write(`${error.stack}\n`);
     write(failure('fatal', `the engine ends: ${what}`));
     process.exit(CORRUPTED);
   }
   process.exit(0);
 }
 
-module.exports = { serve };
+module.exports = { serve, writeAll };

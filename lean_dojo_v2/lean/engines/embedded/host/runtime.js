@@ -145,8 +145,7 @@ function createRuntime(module) {
     for (const item of items) o = wasm.lean_array_push(o, retain(item));
     return adopt(o);
   }
-  const arrayItem = (o, i) => word(o + 16 + 4 * i);
-  const arrayItems = (o) => Array.from({ length: word(o + 8) }, (_, i) => arrayItem(o, i));
+  const arrayItems = (o) => Array.from({ length: word(o + 8) }, (_, i) => word(o + 16 + 4 * i));
   /** A name from its parts; numbers become numeric components. */
   const nameOf = (parts) =>
     parts.reduce(
@@ -156,17 +155,10 @@ function createRuntime(module) {
           : call('l_Lean_Name_str___override', prefix, string(part)),
       UNIT,
     );
-  /** A name as users write it: dots separate, «…» protects. The empty text is the anonymous name. */
-  function name(written) {
-    const parts = [...written.matchAll(/«([^»]*)»|([^.]+)/g)].map(
-      ([, quoted, plain]) => quoted ?? (/^\d+$/.test(plain) ? Number(plain) : plain),
-    );
-    return nameOf(parts);
-  }
+  /** A name that is written with dots. */
+  const name = (written) => nameOf(written.split('.'));
   /** A name's text as Lean prints it (with «…» where needed); '' for the anonymous name. */
   const nameText = (o) => (isScalar(o) ? '' : text(call('l_Lean_Name_toString', o, box(1))));
-  /** A module's name as in a path: Lean writes `«My-File»` where a part of it is no identifier. */
-  const moduleText = (o) => nameText(o).replace(/[«»]/g, '');
 
   /**
    * Calls an exported Lean function. Arguments are objects (scalars boxed); a missing last one is the erased world.
@@ -192,10 +184,11 @@ function createRuntime(module) {
   const io = (symbol, ...args) => settled(call(symbol, ...args));
   /** As `io`, for a function with 32-bit numbers (which have no scalar box here): its own calling convention. */
   const ioRaw = (symbol, ...args) => settled(adopt(wasm[symbol](...args)));
-  /** Runs an `IO` function of two arguments, or of three. */
-  const perform2 = (f, a, b) => settled(adopt(wasm.lean_apply_3(retain(f), retain(a), retain(b), UNIT)));
-  const perform3 = (f, a, b, c) =>
-    settled(adopt(wasm.lean_apply_4(retain(f), retain(a), retain(b), retain(c), UNIT)));
+  /** Runs an `IO` function. */
+  const perform = (f, ...args) => {
+    const owned = [f, ...args].map((o) => retain(o));
+    return settled(adopt(wasm[`lean_apply_${owned.length}`](...owned, UNIT)));
+  };
   /** A constant of a Lean module. */
   const constant = (symbol) => word(wasm[symbol].value);
 
@@ -206,63 +199,27 @@ function createRuntime(module) {
    * A Lean closure over a JavaScript function of `arity` objects (the erased world included) that returns an object.
    * Make few of them: each occupies a slot of the module's function table for good.
    */
-  function closureMaker(arity, body) {
-    const pointer = module.addFn(
-      (...args) => {
-        let result;
-        scope(() => {
-          args.forEach(adopt);
-          result = retain(body(...args));
-        });
-        return result;
-      },
-      'i'.repeat(arity + 1),
-    );
-    return () => {
-      const size = 16;
-      const o = wasm.lean_alloc_object(size) >>> 0;
-      setHeader(o, TAG_CLOSURE, 0, size);
-      setWord(o + 8, pointer);
-      setWord(o + 12, arity); // in 16 bits; no argument is there yet (the other 16)
-      return adopt(o);
+  function closure(arity, body) {
+    const entry = (...args) => {
+      let result;
+      scope(() => {
+        args.forEach(adopt);
+        result = retain(body(...args));
+      });
+      return result;
     };
+    const size = 16;
+    const o = wasm.lean_alloc_object(size) >>> 0;
+    setHeader(o, TAG_CLOSURE, 0, size);
+    setWord(o + 8, module.addFn(entry, 'i'.repeat(arity + 1)));
+    setWord(o + 12, arity); // in 16 bits; no argument is there yet (the other 16)
+    return adopt(o);
   }
 
   return {
-    module,
-    wasm,
-    UNIT,
-    EMPTY_MAP,
-    NO,
-    YES,
-    box,
-    unbox,
-    tag,
-    field,
-    setField,
-    keep: retain,
-    drop: release,
-    scope,
-    string,
-    text,
-    constructor,
-    withFields,
-    some,
-    list,
-    array,
-    arrayItems,
-    nameOf,
-    name,
-    moduleText,
-    call,
-    io,
-    ioRaw,
-    perform2,
-    perform3,
-    constant,
-    newRef,
-    readRef,
-    closureMaker,
+    module, wasm, UNIT, EMPTY_MAP, NO, YES, box, unbox, tag, field, setField, scope, keep: retain, drop: release,
+    string, text, constructor, withFields, some, list, array, arrayItems, nameOf, name, nameText,
+    call, io, ioRaw, perform, closure, constant, newRef, readRef,
   };
 }
 
