@@ -59,11 +59,6 @@ class Variable:
     is_have: bool = attrs.field(default=False, eq=False, repr=False)
 
     @property
-    def type(self) -> Expr:
-        """Its type."""
-        return self.t
-
-    @property
     def value(self) -> Expr | None:
         """Its value, for a ``let`` variable: what a proof can use."""
         return None if self.is_have else self.v

@@ -82,16 +82,8 @@ class PoolConfig:
 
     def server(self) -> Server:
         """Make one server of the pool, not started yet."""
-        return Server(
-            imports=self.imports,
-            project_path=self.project_path,
-            options=self.options,
-            core_options=self.core_options,
-            timeout=self.timeout,
-            engine=self.engine,
-            memory_limit_mb=self.memory_limit_mb,
-            start=False,
-        )
+        ours = attrs.filters.exclude("size", "recycle_memory_mb")
+        return Server(**attrs.asdict(self, recurse=False, filter=ours), start=False)
 
 
 class LocalSlot:
