@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from lean_dojo_plugins.causal_lm.text.formatters import TacticPrompt
-from lean_dojo_plugins.rewards.replay import StateSpec, judge, spec_of
+from lean_dojo_plugins.rewards.verified import StateSpec, judge, spec_of
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.verify.outcomes import TacticOutcome, Verdict

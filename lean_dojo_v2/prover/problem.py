@@ -141,8 +141,7 @@ def replay(
         EngineLostError: The engine was lost; another one may succeed.
         LeanError: The problem cannot be opened.
     """
-    with _lock:  # each engine has its own thread, but the dictionary is shared
-        kept = _kept.setdefault(server, Kept(KEPT_STATES))
+    kept = _kept_of(server)
     played = tuple(tactics)
     done, state = _furthest(server, kept, start, played)
     if state is None:
@@ -167,6 +166,11 @@ def replay(
     return state
 
 
+def keep_state(server: Server, start: Opens, tactics: tuple[str, ...], state: GoalState) -> None:
+    """Keep the state that tactics reached, so that :func:`replay` need not run the last again."""
+    _kept_of(server)[start, tactics] = state
+
+
 def raise_if_lost(outcome: TacticOutcome) -> None:
     """Raise an ``EngineDiedError`` if the engine died, so that a pool uses another one."""
     if outcome.engine_died:
@@ -175,6 +179,11 @@ def raise_if_lost(outcome: TacticOutcome) -> None:
 
 _kept: weakref.WeakKeyDictionary[Server, Kept[GoalState]] = weakref.WeakKeyDictionary()
 _lock = threading.Lock()
+
+
+def _kept_of(server: Server) -> Kept[GoalState]:
+    with _lock:  # each engine has its own thread, but the dictionary is shared
+        return _kept.setdefault(server, Kept(KEPT_STATES))
 
 
 def _furthest(

@@ -5,7 +5,7 @@ from .causal_lm.trainer import CausalTrainer as CausalTrainer
 from .grpo.trainer import GRPOTrainer as GRPOTrainer
 from .rewards.adapter import AdaptedReward as AdaptedReward, adapt as adapt
 from .rewards.resolve import resolve_rewards as resolve_rewards
-from .services.environment.environment import LeanProofEnvironment as LeanProofEnvironment
+from .services.environment import LeanProofEnvironment as LeanProofEnvironment
 from .sft.trainer import SFTTrainer as SFTTrainer
 from .training.callbacks import resolve_callbacks as resolve_callbacks
 from .training.curriculum import CurriculumStep as CurriculumStep

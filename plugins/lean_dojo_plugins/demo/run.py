@@ -14,28 +14,31 @@ import shlex
 import shutil
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Any, Self
 
 import attrs
 import orjson
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_plugins.demo.ladder import FILE, DemoStage, draw
 from lean_dojo_v2.atomic import atomic_write_bytes
 from lean_dojo_v2.benchmarks.attempts import AttemptFolder
 from lean_dojo_v2.benchmarks.runner import engines_kept
+from lean_dojo_v2.benchmarks.statistics import Comparison, Share
 from lean_dojo_v2.benchmarks.summary import AUTOMATION, PROVER, read_report
 from lean_dojo_v2.lean.engines.embedded.install import ensure_installed
 from lean_dojo_v2.paths import RAID_VARIABLE, safe_name
 from lean_dojo_v2.prover.shipped import SHIPPED, shipped_model
-from lean_dojo_v2.runs.figures import save
+from lean_dojo_v2.runs.figures import COLOURS, new_figure, save
 from lean_dojo_v2.sample import SAMPLE_URLS, sample_project_path
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 GOAL = "∀ p q : Prop, p ∧ q → q ∧ p"
-SUMMARY_FILE = "summary.json"
+SUMMARY_FILE, CHART_FILE = "summary.json", "ladder.svg"
 MARK_FILE = ".demo.json"
 """Records which demo a folder holds, so that only that one resumes."""
 SFT, EXPERT = "sft", "expert-iteration"
@@ -46,31 +49,16 @@ TREES = 3
 
 @attrs.frozen(kw_only=True)
 class DemoSettings:
-    """Sizes of the demo.
+    """Sizes of the demo."""
 
-    Attributes:
-        theorems: Held-out theorems that every prover tries, chosen by a hash of their names.
-        lean_calls: Lean calls that a prover may spend on each of them.
-        samples: Tactics sampled per state.
-        expansions: Maximum number of states expanded per problem in self-training.
-        visits: How often a state may be expanded in self-training.
-        human_share: Share of the training theorems whose human proofs are learned.
-        problems: Statements to search in self-training.
-        steps: Optimiser steps of each training.
-        batch: Examples per step.
-        lr: Peak learning rate.
-        engines: Lean engines.
-        seed: Seed of everything.
-    """
-
-    theorems: int = 60
-    lean_calls: int = 32
-    samples: int = 8
-    expansions: int = 6
-    visits: int = 2
-    human_share: float = 0.5
-    problems: int = 80
-    steps: int = 80
+    theorems: int = 60  # held-out ones that every prover tries, chosen by a hash of their names
+    lean_calls: int = 32  # that a prover may spend on each of them
+    samples: int = 8  # tactics sampled per state
+    expansions: int = 6  # states expanded per problem in self-training
+    visits: int = 2  # how often a state may be expanded in self-training
+    human_share: float = 0.5  # of the training theorems, whose human proofs are learned
+    problems: int = 80  # statements to search in self-training
+    steps: int = 80  # of the optimiser, in each training
     batch: int = 16
     lr: float = 2e-3
     engines: int = 2
@@ -80,6 +68,44 @@ class DemoSettings:
     def quick(cls) -> Self:
         """Return sizes that run every stage in two minutes, with little gain."""
         return cls(theorems=12, lean_calls=32, expansions=4, problems=20, steps=20, engines=1)
+
+
+@attrs.frozen
+class DemoStage:
+    """One prover's results on the held-out theorems.
+
+    Attributes:
+        stage: Its name; all but the first are models with automation beside them.
+        share: Its share of theorems proved.
+        seconds: Seconds of search, in all.
+        gain: Its comparison with automation alone; ``None`` for automation.
+    """
+
+    stage: str
+    share: Share
+    seconds: float
+    gain: Comparison | None = None
+
+    @property
+    def headline(self) -> str:
+        """Describe what the model adds to automation."""
+        assert self.gain is not None
+        return (
+            f"{self.stage} adds to automation: {self.gain.only_first} theorems gained, "
+            f"{self.gain.only_second} lost ({self.gain.gain})"
+        )
+
+    def row(self) -> dict[str, Any]:
+        """Return it as a row of the report."""
+        return {
+            "stage": self.stage,
+            "proved": {"held-out": self.share.proved},
+            "tried": {"held-out": self.share.tried},
+            "low": round(self.share.low, 4),
+            "high": round(self.share.high, 4),
+            "seconds": round(self.seconds, 1),
+            "gain": None if self.gain is None else attrs.asdict(self.gain),
+        }
 
 
 @attrs.define
@@ -245,7 +271,7 @@ class Demo:
         }
         content = orjson.dumps(data, option=orjson.OPT_INDENT_2)
         atomic_write_bytes(self.folder / SUMMARY_FILE, content)
-        save(draw(found, self.settings.lean_calls), self.folder / FILE)
+        save(draw(found, self.settings.lean_calls), self.folder / CHART_FILE)
         return found
 
     @contextmanager
@@ -259,3 +285,29 @@ class Demo:
     @staticmethod
     def _say(text: str) -> None:
         print(text, file=sys.stderr, flush=True)
+
+
+def draw(stages: Sequence[DemoStage], lean_calls: int) -> Figure:
+    """Draw a bar for each prover, with the 95 % interval of its share and what it gained."""
+    figure, axes = new_figure(8, 2.6)
+    tried = max((stage.share.tried for stage in stages), default=0)
+    for place, (stage, colour) in enumerate(zip(stages, COLOURS, strict=False)):
+        proved, of = stage.share.proved, stage.share.tried
+        ends = [[proved - stage.share.low * of], [stage.share.high * of - proved]]
+        axes.barh(place, proved, color=colour, height=0.62, alpha=0.85)
+        axes.errorbar(proved, place, xerr=ends, color="black", capsize=4, linewidth=1.2)
+        axes.annotate(f" {proved}", (0, place), va="center", color="white", fontweight="bold")
+        if (gain := stage.gain) is not None:
+            told = f"+{gain.only_first} −{gain.only_second}, p = {gain.p:.2g}"
+            axes.annotate(told, (tried, place), va="center", ha="right", fontsize="small")
+    names = [stage.stage if stage.gain is None else f"with {stage.stage}" for stage in stages]
+    axes.set_yticks(range(len(stages)), names)
+    axes.invert_yaxis()
+    title = f"Held-out theorems proved, of {tried}, at {lean_calls} Lean calls each"
+    axes.set_title(title, loc="left", fontsize="medium", fontweight="bold")
+    axes.set_xlim(0, max(tried, 1))
+    axes.locator_params(axis="x", integer=True)
+    axes.grid(axis="x", alpha=0.25)
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
+    return figure

@@ -17,7 +17,6 @@ from typing import Any, cast
 
 import attrs
 import torch
-from transformers import TrainerCallback
 
 from lean_dojo_core import DatasetFormatter
 from lean_dojo_plugins.causal_lm.text.tokenisation import encode_prompt
@@ -80,7 +79,13 @@ class EpisodeTrainer(StepTrainer):
         Goals whose prompt is longer than ``prompt_length`` tokens are shortened.
         """
         self._stage, self._formatter, self._prompt_length = stage, formatter, prompt_length
-        self.add_callback(_Close(stage))
+
+    def train(self, *args: Any, **kwargs: Any) -> Any:
+        """Train, and stop the engines."""
+        try:
+            return super().train(*args, **kwargs)
+        finally:
+            self._stage.close()
 
     def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> Any:
         mode = self._phase
@@ -111,25 +116,26 @@ class EpisodeTrainer(StepTrainer):
     def _play(self, rows: Sequence[dict[str, Any]], size: int) -> list[Group]:
         """Play groups, replacing those that teach nothing."""
         first = self.first_of(len(rows))
-        found = self._play_round(0, dict(enumerate(rows, first)), size)
-        everything = list(found.values())
+        asked = dict(enumerate(rows, first))
+        found: dict[int, Group] = {}
+        everything: list[Group] = []
         dataset: Any = self.train_dataset
-        for number in range(1, self._stage.limits.replacements + 1):
-            idle = [
-                place for place in range(first, first + len(rows))
-                if place not in found or not found[place].teaches
-            ]  # fmt: skip
-            if not idle:
-                break
-            draw = partial(seed_of, self.args.seed, self._phase, self.moment, number)
-            others = {place: dataset[draw(place) % len(dataset)] for place in idle}
-            again = self._play_round(number, others, size)
+        for number in range(self._stage.limits.replacements + 1):
+            again = self._play_round(number, asked, size)
             everything += again.values()
             found |= {
                 place: group
                 for place, group in again.items()
                 if group.teaches or place not in found
             }
+            idle = [
+                place for place in range(first, first + len(rows))
+                if place not in found or not found[place].teaches
+            ]  # fmt: skip
+            draw = partial(seed_of, self.args.seed, self._phase, self.moment, number + 1)
+            asked = {place: dataset[draw(place) % len(dataset)] for place in idle}
+            if not asked:
+                break
         self.wait_for_others()
         groups = [found[place] for place in sorted(found)]
         if not groups:
@@ -237,14 +243,3 @@ class EpisodeTrainer(StepTrainer):
             for owner, value in zip(mine, (values - values.mean()) / scale, strict=True):
                 advantage[owner] = float(value)
         return torch.tensor([advantage[one.owner] if one.counts else 0.0 for one in batch])
-
-
-class _Close(TrainerCallback):
-    """Stops the engines when the training ends."""
-
-    def __init__(self, stage: EpisodeRunner) -> None:
-        self._stage = stage
-
-    def on_train_end(self, *_: Any, **__: Any) -> None:
-        """Stop them."""
-        self._stage.close()

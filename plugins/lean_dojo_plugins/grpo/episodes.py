@@ -9,22 +9,19 @@ times (dynamic sampling; DAPO, Yu et al. 2025, arXiv:2503.14476).
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
-from functools import lru_cache
+from concurrent.futures import Future
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import attrs
 
-from lean_dojo_v2.lean.client.records import GoalState, Site
-from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.errors import LeanError
+from lean_dojo_v2.lean.errors import EngineUnavailableError, LeanError
+from lean_dojo_v2.lean.pool.local import shared_engines
 from lean_dojo_v2.lean.text.source import SourceTheorem, read_source
-from lean_dojo_v2.lean.verify.outcomes import TacticOutcome, Verdict
-from lean_dojo_v2.lean.verify.tactics import check_tactic
+from lean_dojo_v2.lean.verify.outcomes import Verdict
+from lean_dojo_v2.prover.playing import PlayedTactic, begin, play
 from lean_dojo_v2.prover.problem import TheoremProblem
 from lean_dojo_v2.tracing import LeanGitRepo
 
@@ -35,6 +32,9 @@ StepKey: TypeAlias = tuple[int, int, int]
 """The row of a step's theorem, its episode, and its number in it."""
 Sampler: TypeAlias = Callable[[Sequence[str], Sequence[StepKey]], list[Sampled]]
 """Samples one tactic at each state."""
+
+OPEN_REPOSITORIES = 8
+"""Number of repositories whose engines stay open."""
 
 
 @lru_cache(maxsize=256)
@@ -72,13 +72,19 @@ class PlayedStep:
 
 @attrs.define(eq=False)
 class Episode:
-    """One proof attempt."""
+    """One proof attempt.
 
+    Attributes:
+        state: The state that it has reached, as Lean prints it.
+        steps: Its steps.
+        over: Whether it has ended.
+        proved: Whether it ended in a proof that passed full verification.
+    """
+
+    state: str
     steps: list[PlayedStep] = attrs.Factory(list)
-    proved: bool = False
-    """Whether it ended in a proof that passed full verification."""
     over: bool = False
-    """Whether it has ended."""
+    proved: bool = False
 
     @property
     def tactics(self) -> tuple[str, ...]:
@@ -88,12 +94,19 @@ class Episode:
 
 @attrs.define(eq=False)
 class Group:
-    """The episodes of one theorem, with its row."""
+    """The episodes of one theorem.
 
-    row: Mapping[str, Any]
-    episodes: list[Episode]
+    Attributes:
+        project: Folder of its repository.
+        problem: The theorem.
+        episodes: Its episodes.
+        ended_by_clock: Number of tactics ended by a limit in seconds.
+    """
+
+    project: Path
+    problem: TheoremProblem
+    episodes: list[Episode] = attrs.Factory(list)
     ended_by_clock: int = 0
-    """Number of tactics ended by a limit in seconds."""
 
     @property
     def proved(self) -> int:
@@ -104,91 +117,6 @@ class Group:
     def teaches(self) -> bool:
         """Whether some of its episodes succeed, and some do not."""
         return 0 < self.proved < len(self.episodes)
-
-
-class _TheoremStates:
-    """The states of one theorem that its episodes have reached, by their tactics."""
-
-    def __init__(self, problem: TheoremProblem, server: Server, limits: EpisodeLimits) -> None:
-        self._problem = problem
-        self._server = server
-        self._limits = limits
-        self._outcomes: dict[tuple[str, ...], TacticOutcome] = {}
-        self._proofs: dict[tuple[str, ...], bool] = {}
-        self._root: GoalState | None = None
-        self.ended_by_clock = 0
-
-    def state(self, tactics: tuple[str, ...]) -> str:
-        """Print the state that these tactics reached."""
-        return str(self._state(tactics))
-
-    def reached(self, episode: Episode) -> str | None:
-        """Print the state that an episode reached; if it is lost for good, end the episode."""
-        try:
-            return self.state(episode.tactics)
-        except LeanError:  # the engine was lost, and its tactics cannot be replayed
-            episode.over = True
-            return None
-
-    def play(self, episode: Episode, step: PlayedStep) -> None:
-        """Play a step, which may end the episode."""
-        before = episode.tactics
-        episode.steps.append(step)
-        if not step.tactic:  # unfinished or empty
-            episode.over = True
-            return
-        outcome = self._outcome(before, step.tactic)
-        if outcome.state is None:
-            episode.over = True
-        elif outcome.verdict is Verdict.SOLVED:
-            episode.over = True
-            episode.proved = self._passes((*before, step.tactic))
-
-    def _outcome(self, before: tuple[str, ...], tactic: str) -> TacticOutcome:
-        key = (*before, tactic)
-        if key not in self._outcomes:
-            try:
-                self._outcomes[key] = check_tactic(
-                    self._server,
-                    self._state(before),
-                    tactic,
-                    own_names=self._problem.own_names,
-                    heartbeats=self._limits.heartbeats,
-                    timeout=self._limits.tactic_seconds,
-                )
-            except LeanError as error:  # its engine was lost, and its tactics cannot be replayed
-                self._outcomes[key] = TacticOutcome(Verdict.FAILED, detail=str(error))
-            found = self._outcomes[key]
-            self.ended_by_clock += found.verdict is Verdict.TIMED_OUT and not found.engine_died
-        return self._outcomes[key]
-
-    def _state(self, tactics: tuple[str, ...]) -> GoalState:
-        if not tactics:
-            if self._root is None or not self._server.holds(self._root):
-                self._root = self._problem.open(self._server)
-            return self._root
-        state = self._outcomes[tactics].state
-        assert state is not None
-        if not self._server.holds(state):  # lost with its engine
-            limit = self._limits.heartbeats
-            state = self._server.goal_tactic(
-                self._state(tactics[:-1]),
-                tactics[-1],
-                Site(0, auto_resume=True),
-                options=None if limit is None else {"maxHeartbeats": limit},
-                timeout=self._limits.tactic_seconds,
-            )
-            self._outcomes[tactics] = attrs.evolve(self._outcomes[tactics], state=state)
-        return state
-
-    def _passes(self, tactics: tuple[str, ...]) -> bool:
-        if tactics not in self._proofs:
-            try:
-                proof = "\n".join(tactics)
-                self._proofs[tactics] = self._problem.check(self._server, proof).valid
-            except LeanError:
-                self._proofs[tactics] = False
-        return self._proofs[tactics]
 
 
 class EpisodeRunner:
@@ -202,16 +130,12 @@ class EpisodeRunner:
 
     def __init__(self, limits: EpisodeLimits, engines: int, projects: Mapping[str, Path]) -> None:
         self.limits = limits
-        self._engines = engines
+        self._engines = shared_engines(size=engines, kept=OPEN_REPOSITORIES)
         self._projects = projects
-        self._stack = ExitStack()
-        self._lanes: dict[Path, list[tuple[Server, ThreadPoolExecutor]]] = {}
-        self._next = itertools.count()
 
     def close(self) -> None:
         """Stop the engines."""
-        self._lanes.clear()
-        self._stack.close()
+        self._engines.close()
 
     def play(
         self, rows: Sequence[Mapping[str, Any]], size: int, sample: Sampler
@@ -223,83 +147,79 @@ class EpisodeRunner:
         Returns:
             The group of each theorem; ``None`` for one that cannot be opened.
         """
-        tables = self._open(rows)
-        groups = {
-            number: Group(rows[number], [Episode() for _ in range(size)]) for number in tables
-        }
+        made = [self._group(row) for row in rows]
+        opened = [self._submit(group, begin, str) for group in made]
+        groups = {}
+        for number, (group, future) in enumerate(zip(made, opened, strict=True)):
+            if (state := _answer(future)) is not None:
+                group.episodes = [Episode(state) for _ in range(size)]
+                groups[number] = group
         for step in range(self.limits.steps):
             going_on = [
-                (lane, table, episode, (number, place, step))
-                for number, (table, lane) in tables.items()
-                for place, episode in enumerate(groups[number].episodes)
+                (group, episode, (number, place, step))
+                for number, group in groups.items()
+                for place, episode in enumerate(group.episodes)
                 if not episode.over
             ]
-            reached = self._in_lanes(
-                [(lane, table.reached, (episode,)) for lane, table, episode, _ in going_on]
-            )
-            pairs = zip(reached, going_on, strict=True)
-            asked = [(state, one) for state, one in pairs if state is not None]
-            if not asked:
+            if not going_on:
                 break
-            sampled = sample([state for state, _ in asked], [one[-1] for _, one in asked])
-            self._in_lanes(
-                [
-                    (lane, table.play, (episode, PlayedStep(state, *found)))
-                    for (state, (lane, table, episode, _)), found in zip(
-                        asked, sampled, strict=True
-                    )
-                ]
+            sampled = sample(
+                [episode.state for _, episode, _ in going_on], [key for *_, key in going_on]
             )
-        for number, (table, _) in tables.items():
-            groups[number].ended_by_clock = table.ended_by_clock
-            if not all(episode.steps for episode in groups[number].episodes):
-                del groups[number]
+            for (_, episode, _), found in zip(going_on, sampled, strict=True):
+                episode.steps.append(PlayedStep(episode.state, *found))
+            self._advance([(group, episode) for group, episode, _ in going_on])
         return [groups.get(number) for number in range(len(rows))]
 
-    @staticmethod
-    def _in_lanes(work: Sequence[tuple[ThreadPoolExecutor, Callable[..., Any], Any]]) -> list[Any]:
-        """Run work in the threads of its engines; return the results in order."""
-        futures = [lane.submit(fn, *args) for lane, fn, args in work]
-        return [future.result() for future in futures]
+    def _advance(self, going_on: Sequence[tuple[Group, Episode]]) -> None:
+        """Play the last tactic of each episode; equal ones after equal tactics once."""
+        run = partial(
+            play,
+            show=str,
+            heartbeats=self.limits.heartbeats,
+            timeout=self.limits.tactic_seconds,
+        )
+        asked: dict[tuple[Group, tuple[str, ...]], Future[PlayedTactic]] = {}
+        for group, episode in going_on:
+            move = group, episode.tactics
+            if move[1][-1] and move not in asked:  # an empty one is unfinished or empty
+                asked[move] = self._submit(group, run, move[1][:-1], move[1][-1])
+        outcomes = {move: _answer(future) for move, future in asked.items()}
+        for (group, _), outcome in outcomes.items():
+            group.ended_by_clock += outcome is not None and outcome.verdict is Verdict.TIMED_OUT
+        for group, episode in going_on:
+            outcome = outcomes.get((group, episode.tactics))
+            if outcome is None or not outcome.accepted or outcome.finished:
+                episode.over = True
+                episode.proved = outcome is not None and outcome.valid
+            else:
+                episode.state = outcome.state
 
-    def _open(
-        self, rows: Sequence[Mapping[str, Any]]
-    ) -> dict[int, tuple[_TheoremStates, ThreadPoolExecutor]]:
-        """Open theorems; return those that can be opened, by their place in ``rows``."""
-        made = []
-        for row in rows:
-            server, lane = self._lane(self._project(row))
-            table = _TheoremStates(self._problem(row), server, self.limits)
-            made.append((table, lane, lane.submit(table.state, ())))
-        found = {}
-        for number, (table, lane, opened) in enumerate(made):
-            with suppress(LeanError):
-                opened.result()
-                found[number] = table, lane
-        return found
+    def _group(self, row: Mapping[str, Any]) -> Group:
+        project = Path(self._projects.get(row["url"]) or _folder(row["url"], row["commit"]))
+        file, start, end = row["file_path"], tuple(row["start"]), tuple(row["end"])
+        source = SourceTheorem(read_source(project / file), row["full_name"], file, start, end)
+        return Group(project, TheoremProblem(source))
 
-    def _project(self, row: Mapping[str, Any]) -> Path:
-        folder = self._projects.get(row["url"])
-        return _folder(row["url"], row["commit"]) if folder is None else Path(folder)
+    def _submit(self, group: Group, fn: Callable[..., Any], *args: Any) -> Future[Any]:
+        """Queue ``fn(server, problem, *args)`` for a group's theorem."""
+        source = group.problem.source
+        return self._engines.submit(
+            group.project,
+            fn,
+            group.problem,
+            *args,
+            header=f"{group.project}/{source.file_path}",
+            name=source.full_name,
+            owner=str(group.project),
+        )
 
-    def _problem(self, row: Mapping[str, Any]) -> TheoremProblem:
-        text = read_source(self._project(row) / row["file_path"])
-        start, end = tuple(row["start"]), tuple(row["end"])
-        return TheoremProblem(SourceTheorem(text, row["full_name"], row["file_path"], start, end))
 
-    def _lane(self, project: Path) -> tuple[Server, ThreadPoolExecutor]:
-        """Return the engines of a project in turn."""
-        if project not in self._lanes:
-            self._lanes[project] = [
-                (
-                    self._stack.enter_context(self.open_engine(project)),
-                    self._stack.enter_context(ThreadPoolExecutor(1)),
-                )
-                for _ in range(self._engines)
-            ]
-        lanes = self._lanes[project]
-        return lanes[next(self._next) % len(lanes)]
-
-    def open_engine(self, project: Path) -> Any:
-        """Open an engine for a Lean project; it starts at its first call."""
-        return Server(project_path=project, start=False)
+def _answer(future: Future[Any]) -> Any:
+    """Return an engine's answer; ``None`` if Lean cannot open it, or engines were lost by it."""
+    try:
+        return future.result()
+    except EngineUnavailableError:
+        raise
+    except LeanError:
+        return None

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-import inspect
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lean_dojo_plugins.causal_lm.generate.generator import CausalTacticGenerator
-from lean_dojo_plugins.rewards.adapter import AdaptedReward, Scores
+from lean_dojo_plugins.rewards.adapter import AdaptedReward
 from lean_dojo_plugins.training.rows import chunks
 
 GOALS_AT_ONCE = 16
@@ -27,12 +25,9 @@ def sample_and_score(
 ) -> dict[str, float]:
     """Sample tactics at the goals of rows and score every sample.
 
-    A tactic that does not end by ``max_new_tokens`` scores as empty text.
-
-    Returns:
-        ``reward``, the mean over the samples of the weighted sum; ``reward/NAME``, the mean of each
-        reward where it applies; and what rewards log, for example ``lean/verified``, the share of
-        samples that Lean verified.
+    A tactic that does not end by ``max_new_tokens`` scores as empty text. Returned are ``reward``,
+    the mean over the samples of the weighted sum; ``reward/NAME``, the mean of each reward where it
+    applies; and the means of what rewards log, such as ``lean/verified``.
     """
     batches = []
     for number, chunk in enumerate(chunks(list(rows), GOALS_AT_ONCE)):
@@ -47,34 +42,19 @@ def sample_and_score(
         texts = [text for suggestions in found for text, _ in suggestions]
         completions = [[{"role": "assistant", "content": text}] for text in texts]
         batches.append((completions, columns))
-    return _scored(rewards, batches)
-
-
-def _scored(
-    rewards: Sequence[AdaptedReward], batches: Sequence[tuple[list[Any], dict[str, list[Any]]]]
-) -> dict[str, float]:
-    logged: dict[str, list[tuple[float, int]]] = defaultdict(list)
-    scores: list[Scores] = [[] for _ in rewards]
+    seen: dict[str, list[float]] = defaultdict(list)
     for completions, columns in batches:
-        size = len(completions)
 
-        def log(name: str, value: float, size: int = size) -> None:
-            logged[name].append((value, size))
+        def log(name: str, value: float, size: int = len(completions)) -> None:
+            seen[name] += [value] * size
 
-        for reward, kept in zip(rewards, scores, strict=True):
-            found: Any = reward(completions, log_metric=log, trainer_state=None, **columns)
-            kept.extend(asyncio.run(found) if inspect.iscoroutine(found) else found)
-    totals = [
-        sum(r.weight * one for r, one in zip(rewards, row, strict=True) if one is not None)
-        for row in zip(*scores, strict=True)
-        if any(one is not None for one in row)
-    ]
-    named = {"reward": totals}
-    for reward, kept in zip(rewards, scores, strict=True):
-        named[f"reward/{reward.name}"] = [one for one in kept if one is not None]
-    means = {name: sum(values) / len(values) for name, values in named.items() if values}
-    shares = {
-        name: sum(value * size for value, size in values) / sum(size for _, size in values)
-        for name, values in logged.items()
-    }
-    return {**means, **shares}
+        scores = [
+            reward(completions, log_metric=log, trainer_state=None, **columns) for reward in rewards
+        ]
+        for reward, each in zip(rewards, scores, strict=True):
+            seen[f"reward/{reward.name}"] += [one for one in each if one is not None]
+        for row in zip(*scores, strict=True):
+            pairs = zip(rewards, row, strict=True)
+            if known := [reward.weight * one for reward, one in pairs if one is not None]:
+                seen["reward"].append(sum(known))
+    return {name: sum(values) / len(values) for name, values in seen.items() if values}

@@ -23,14 +23,7 @@ _BATCH_SETTINGS = ("gradient_accumulation_steps", "steps_per_generation", "gener
 
 @attrs.frozen
 class GroupPlan:
-    """Grouping and batching of completions.
-
-    Attributes:
-        num_generations: Completions of one prompt.
-        batch_size: Completions per device and backward pass.
-        accumulation: Backward passes per optimiser step.
-        processes: Devices.
-    """
+    """Completions of a prompt, per pass and device, passes per optimiser step, and devices."""
 
     num_generations: int
     batch_size: int
@@ -42,10 +35,7 @@ class GroupPlan:
         """Prompts whose completions one optimiser step learns from."""
         return self.batch_size * self.accumulation * self.processes // self.num_generations
 
-    def __str__(self) -> str:
-        return self.describe("completion", "prompt")
-
-    def describe(self, member: str, task: str) -> str:
+    def describe(self, member: str = "completion", task: str = "prompt") -> str:
         """Describe the plan for groups of ``member`` for each ``task``.
 
         >>> GroupPlan(8, 16, 1, 1).describe("episode", "theorem")
@@ -65,18 +55,9 @@ def plan_groups(batch_size: int, processes: int, trainer_args: Mapping[str, Any]
 
     Without further settings, groups have 8 completions and gradients are accumulated over as few
     batches as make whole groups. A given accumulation shrinks the group to the largest size up to
-    8 that fits.
+    8 that fits. Settings that cannot fit are a ``ConfigError``, which says what would.
 
-    Args:
-        batch_size: Completions per device and backward pass.
-        processes: Devices.
-        trainer_args: May hold ``num_generations`` and one of ``gradient_accumulation_steps``,
-            ``steps_per_generation``, ``generation_batch_size``.
-
-    Raises:
-        ConfigError: If the user's own settings cannot fit; says what would.
-
-    >>> str(plan_groups(1, 1, {}))
+    >>> plan_groups(1, 1, {}).describe()
     'groups of 8 completions, 1 prompt per optimiser step (1 completion x 8 passes x 1 process)'
     """
     per_pass = batch_size * processes

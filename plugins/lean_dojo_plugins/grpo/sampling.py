@@ -29,12 +29,7 @@ def seed_of(*parts: Hashable) -> int:
 
 
 class _OwnDraws(LogitsProcessor):
-    """Leaves only the token that a row's own draw chooses.
-
-    Args:
-        draws: ``(rows, tokens)`` numbers in [0, 1).
-        start: Length of the prompts, with their padding.
-    """
+    """Leaves only the token that a row's own draw, ``(rows, tokens)`` in [0, 1), chooses."""
 
     def __init__(self, draws: torch.Tensor, start: int) -> None:
         self.draws, self.start = draws, start
@@ -78,13 +73,9 @@ def drawn_by_seed(
 ) -> Iterator[None]:
     """Let ``model.generate`` draw each row by its seed within a ``with`` block.
 
-    Args:
-        model: TRL calls its ``generate`` and offers no hook for it.
-        seeds: One for each row.
-        share_prompts: Read each distinct prompt once.
-        in_step: Compute as many tokens in every process: the weights are in shards.
+    With ``in_step`` every process computes as many tokens: the weights are in shards.
     """
-    generate: Any = model.generate
+    generate: Any = model.generate  # which TRL calls, and offers no hook for
     own = vars(model).get("generate")
 
     def seeded(**options: Any) -> Any:

@@ -17,13 +17,19 @@ from trl.trainer.utils import add_fused_lm_head
 
 from lean_dojo_plugins.causal_lm.model.label_head import add_label_head, restore_forward
 from lean_dojo_plugins.causal_lm.model.loading import why_not_shared
-from lean_dojo_plugins.grpo.applied import Applied
 from lean_dojo_plugins.grpo.sampling import drawn_by_seed, seed_of
 from lean_dojo_plugins.grpo.shared_prompt import pack, score
 from lean_dojo_plugins.grpo.turns import Turns
 from lean_dojo_plugins.rewards.adapter import AdaptedReward
+from lean_dojo_v2.errors import RewardError
 
 log = logging.getLogger(__name__)
+BATCHES = 2
+"""Number of batches after which a reward that never applied ends the run."""
+WHY = (
+    "pantograph-verified does not apply where it cannot open the state: the warnings above say "
+    "why, and its setting `projects` names the folders of repositories"
+)
 
 
 class StepTrainer(trl_grpo.GRPOTrainer):
@@ -89,16 +95,10 @@ class StepTrainer(trl_grpo.GRPOTrainer):
     def complete(
         self, prompts: Sequence[list[int]], group: int, keys: Sequence[Hashable]
     ) -> tuple[list[list[int]], Any]:
-        """Sample a completion of each prompt; each ``group`` consecutive prompts are equal.
+        """Sample a completion of each prompt; return tokens, and log-probabilities if known.
 
-        Args:
-            prompts: Their tokens.
-            group: Size of the groups.
-            keys: What tells each completion from the others of this optimiser step, in all
-                processes.
-
-        Returns:
-            Their tokens, and log-probabilities if the sampler gives any.
+        Each ``group`` consecutive prompts are equal. ``keys`` tell each completion from the others
+        of this optimiser step, in all processes.
         """
         missing = 0
         if self._generates_together:
@@ -270,6 +270,39 @@ class StepTrainer(trl_grpo.GRPOTrainer):
 
     def _clock(self, name: str, start: float) -> None:
         self._note(name, time.perf_counter() - start)
+
+
+class Applied:
+    """Counts the completions to which each reward applied: ``None`` throughout teaches nothing."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = list(names)
+        self._first: list[torch.Tensor] = []
+
+    def note(self, scores: torch.Tensor) -> dict[str, float]:
+        """Return the share of a batch's completions to which each reward applied.
+
+        ``scores`` is ``(completions, rewards)``, NaN where a reward does not apply. A reward that
+        applied to none of the first batches is a :class:`RewardError`.
+        """
+        applied = ~torch.isnan(scores)
+        if len(self._first) < BATCHES:
+            self._first.append(applied)
+            if len(self._first) == BATCHES:
+                self._judge(torch.cat(self._first))
+        return dict(zip(self._names, applied.float().mean(0).tolist(), strict=True))
+
+    def _judge(self, applied: torch.Tensor) -> None:
+        seen = len(applied)
+        for name, count in zip(self._names, applied.sum(0).tolist(), strict=True):
+            if count == 0:
+                raise RewardError(
+                    f"the reward {name} applied to none of the first {seen} completions, so "
+                    f"nothing can be learned from it; {WHY}. Remove it, or give it what it needs"
+                )
+            if 2 * count < seen:
+                few = f"did not apply to {seen - count} of the first {seen} completions"
+                log.warning("the reward %s %s; %s", name, few, WHY)
 
 
 def _saying(text: str, completion: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
@@ -429,8 +428,8 @@ def _check_rewards(
         if missing:
             raise ConfigError(
                 f"reward {reward.name!r} reads the column {missing[0]!r}, which the dataset "
-                f"formatter {formatter!r} does not give; its columns are {', '.join(columns)}"
-                f"{_meant_completions(reward, missing[0])}"
+                f"formatter {formatter!r} does not give; its columns are {', '.join(columns)}. "
+                "The completions themselves are passed as 'completions'"
             )
         if not reward.messages:
             continue
@@ -439,14 +438,3 @@ def _check_rewards(
             reward.function(completions=[], completion_ids=[], **empty)
         except ImportError as error:
             raise ConfigError(f"reward {reward.name!r} cannot be used here: {error}") from error
-
-
-def _meant_completions(reward: AdaptedReward, column: str) -> str:
-    """Return a hint if the reward's first parameter is probably meant for the completions."""
-    try:
-        names = list(inspect.signature(reward.function).parameters)
-    except (TypeError, ValueError):  # written in C
-        return ""
-    if "completions" in names or names[:1] != [column]:
-        return ""
-    return f". If {column!r} is to be the completions, call it 'completions'"

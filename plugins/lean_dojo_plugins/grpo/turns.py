@@ -59,17 +59,12 @@ class Conversation:
 
 @attrs.define(eq=False)
 class Turns:
-    """TRL's ``rollout_func``: conversations of several turns.
-
-    Attributes:
-        most: Maximum number of turns of the model.
-        feedback: Gives the feedback.
-        played: The conversations of the last batch.
-    """
+    """TRL's ``rollout_func``: conversations of at most so many turns of the model."""
 
     most: int
     feedback: Feedback
     played: list[Conversation] = attrs.field(factory=list, repr=False)
+    """The conversations of the last batch."""
 
     def __call__(self, prompts: Sequence[list[Message]], trainer: Any) -> dict[str, Any]:
         """Play a batch; see :class:`trl.GRPOTrainer`."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import inspect
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -76,9 +74,7 @@ def score(
             f"lacks the column {missing[0]!r}, which {name} reads{training}", path=file
         )
     try:
-        scores: Any = adapted(completions, **columns)
-        if inspect.iscoroutine(scores):
-            scores = asyncio.run(scores)
+        scores = adapted(completions, **columns)
     finally:
         adapted.close()
     if as_json:

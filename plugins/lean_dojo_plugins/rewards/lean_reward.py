@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError
+from enum import StrEnum
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
 import attrs
 
-from lean_dojo_core.errors import UsageError
+from lean_dojo_core.errors import LeanDojoError, UsageError
+from lean_dojo_core.records import Position
 from lean_dojo_plugins.rewards.adapter import Scores, completion_texts
-from lean_dojo_plugins.rewards.replay import StateSpec
-from lean_dojo_plugins.rewards.shares import MEANS, counted, shares
-from lean_dojo_plugins.rewards.whole_proofs import TheoremSpec
 from lean_dojo_v2 import fields
 from lean_dojo_v2.fields import about, setting
 from lean_dojo_v2.lean.client.environments import EnvironmentCounts
@@ -25,20 +26,95 @@ from lean_dojo_v2.lean.errors import EngineKilledError, EngineLostError
 from lean_dojo_v2.lean.pool.local import shared_engines
 from lean_dojo_v2.lean.verify.kept import Kept
 from lean_dojo_v2.lean.verify.outcomes import TacticOutcome, Verdict
+from lean_dojo_v2.lean.verify.screening import MALFORMED, Reason
+from lean_dojo_v2.tracing import LeanGitRepo
 
 _log = logging.getLogger(__name__)
+SHOWN = 200
+"""Characters shown of an example."""
 
-Spec: TypeAlias = StateSpec | TheoremSpec
-"""The place at which a completion is judged."""
+
+@attrs.frozen(kw_only=True)
+class Spec:
+    """The place at which completions are judged; equal ones are the same place.
+
+    Attributes:
+        goal: What is to be proved, for messages.
+        project: Folder of its Lean project; ``None`` for Lean alone.
+        header: Requests with equal headers share what an engine has elaborated.
+        owner: The owner of its texts: an engine that has run their programs serves nobody else.
+    """
+
+    goal: str
+    project: Path | None = None
+    header: str | None = None
+    owner: str | None = None
+
+
 Question: TypeAlias = tuple[Spec, str]
 """A place, and the completion to judge there."""
 
-ENVIRONMENT_HITS = "lean/environment_hits"
-"""Metric: share of the headers whose environment an engine of this process had loaded."""
-CALLS, SECONDS = "lean/calls", "lean/seconds"
-"""Metrics: the reward's requests to engines and their working seconds, per completion."""
-SHOWN = 200
-"""Characters shown of an example."""
+
+# --- metrics --------------------------------------------------------------------------------------
+
+
+class Fallback(StrEnum):
+    """Why a state is not, or not known to be, the traced one; the values are logged."""
+
+    NO_DIGEST = "no-digest"
+    NO_PLACE = "no-place"
+    NO_REPOSITORY = "no-repository"
+    NO_REPLAY = "no-replay"
+    ANOTHER_STATE = "another-state"
+
+
+_FALLBACKS = {
+    Fallback.NO_DIGEST: "the data has no digest of the state, so the replayed one is compared by "
+    "its text",
+    Fallback.NO_PLACE: "the row does not name its theorem, so its state is opened from its text",
+    Fallback.NO_REPOSITORY: "the repository's folder does not exist, so the state is opened from "
+    "its text",
+    Fallback.NO_REPLAY: "Lean cannot replay the proof up to there, so the state is opened from its "
+    "text",
+    Fallback.ANOTHER_STATE: "that place of the proof has another state, so the traced one is "
+    "opened from its text",
+}
+_MEANS = {"lean/unopened": "the reward does not apply"} | {
+    f"lean/{kind}/{why}": text
+    for kind in ("fallback", "unopened")
+    for why, text in _FALLBACKS.items()
+}
+"""What the user should hear of the shares that tell nothing of the model."""
+NOT_A_TACTIC = "not-a-tactic"
+"""A reason besides those of ``MALFORMED``: Lean's own parser refuses the text."""
+_SHARES = (
+    *("lean/verified", "lean/solved", "lean/unproven", "lean/failed", "lean/unparsed"),
+    *("lean/refused", "lean/timed_out", "lean/unopened"),
+    *(f"lean/refused/{reason}" for reason in Reason if reason not in MALFORMED),
+    *(f"lean/unparsed/{reason}" for reason in Reason if reason in MALFORMED),
+    f"lean/unparsed/{NOT_A_TACTIC}",
+    "lean/fallback",
+    *(f"lean/{kind}/{why}" for kind in ("fallback", "unopened") for why in Fallback),
+)
+"""Always logged: a name absent from some batches would be averaged over the others only."""
+
+
+def _counted(judgement: TacticOutcome) -> tuple[str, ...]:
+    """Return the names of the shares in which a completion counts."""
+    verdict, why = judgement.verdict, judgement.fallback
+    names = [f"lean/{verdict}"]  # of these, "advanced" is no metric of its own
+    if judgement.advances:
+        names.append("lean/verified")
+    if verdict in {Verdict.UNPARSED, Verdict.REFUSED}:
+        names.append(f"lean/{verdict}/{judgement.reason or NOT_A_TACTIC}")
+    if why is not None and verdict is Verdict.UNOPENED:
+        names.append(f"lean/unopened/{why}")
+    elif why is not None:
+        names += ["lean/fallback", f"lean/fallback/{why}"]
+    return tuple(names)
+
+
+# --- the reward -----------------------------------------------------------------------------------
 
 
 @attrs.define(eq=False, slots=False)
@@ -121,14 +197,15 @@ class LeanReward(ABC):
         judgements = self._judged(questions)
         self._say_new(questions, judgements)
         if log_metric is not None and questions:
-            for name, share in shares(judgements).items():
-                log_metric(name, share)
+            counts = Counter(name for judgement in judgements for name in _counted(judgement))
+            for name in _SHARES:
+                log_metric(name, counts[name] / len(judgements))
             now = attrs.evolve(self._counter)
             since, self._spent = now - self._spent, now
-            log_metric(CALLS, since.requests / len(questions))
-            log_metric(SECONDS, since.seconds / len(questions))
+            log_metric("lean/calls", since.requests / len(questions))
+            log_metric("lean/seconds", since.seconds / len(questions))
             if (hit_rate := (now - before).hit_rate) is not None:
-                log_metric(ENVIRONMENT_HITS, hit_rate)
+                log_metric("lean/environment_hits", hit_rate)
         return [self.score(judgement) for judgement in judgements]
 
     def judgements(self, completions: Sequence[Any], **columns: Any) -> list[TacticOutcome]:
@@ -163,16 +240,7 @@ class LeanReward(ABC):
             else:
                 unknown.setdefault(spec, []).append(text)
         asked = {
-            spec: self._engines.submit(
-                spec.project,
-                self._counter.counting()(self.judge),
-                spec,
-                tuple(texts),
-                self.timeout,
-                header=spec.header,
-                name=spec.goal[:80],
-                owner=spec.owner,
-            )
+            spec: self._submit(self.judge, spec, tuple(texts), self.timeout)
             for spec, texts in unknown.items()
         }
         for spec, future in asked.items():
@@ -186,14 +254,26 @@ class LeanReward(ABC):
                 found.update({(spec, text): lost for text in unknown[spec]})
         return [found[question] for question in questions]
 
+    def _submit(self, fn: Callable[..., Any], spec: Spec, *args: Any) -> Any:
+        """Queue ``fn(server, spec, *args)`` with the engines of its place."""
+        return self._engines.submit(
+            spec.project,
+            self._counter.counting()(fn),
+            spec,
+            *args,
+            header=spec.header,
+            name=spec.goal[:80],
+            owner=spec.owner,
+        )
+
     def _say_new(self, questions: Sequence[Question], judgements: Sequence[TacticOutcome]) -> None:
         """Log, once per kind, what says nothing about a tactic at the traced state."""
         for (spec, text), judgement in zip(questions, judgements, strict=True):
             unread = judgement.verdict is Verdict.UNPARSED
             example = text[:SHOWN] if unread else spec.goal[-SHOWN:]
             fails = f": {judgement.detail}" if judgement.verdict is Verdict.UNOPENED else ""
-            for name in counted(judgement):
-                means = MEANS.get(name)
+            for name in _counted(judgement):
+                means = _MEANS.get(name)
                 if name.startswith("lean/unparsed/"):
                     means = f"this is not {self.wanted}"
                 if means is not None and name not in self._said:
@@ -208,6 +288,9 @@ class LeanReward(ABC):
         self._engines.close()
 
 
+# --- rows of a dataset ----------------------------------------------------------------------------
+
+
 def rows_of(columns: Mapping[str, Any], length: int) -> list[dict[str, Any]]:
     """Return each completion's row of the columns; other arguments are left out."""
     lists = {
@@ -216,3 +299,24 @@ def rows_of(columns: Mapping[str, Any], length: int) -> list[dict[str, Any]]:
         if isinstance(values, Sequence) and not isinstance(values, str) and len(values) == length
     }
     return [{name: values[i] for name, values in lists.items()} for i in range(length)]
+
+
+def position_of(value: Any) -> Position | None:
+    """Read a 1-based line and column."""
+    return (int(value[0]), int(value[1])) if value else None
+
+
+@lru_cache(maxsize=256)
+def checkout(url: str, commit: str) -> Path | None:
+    """Find a repository's folder where tracing puts it; warn if it is missing."""
+    try:
+        return LeanGitRepo(url, commit).path
+    except LeanDojoError as error:
+        _log.warning(
+            "%s at %s is not available (%s); its goals are opened from their text, which fails if "
+            "they use the repository's own definitions",
+            url,
+            commit[:12],
+            error,
+        )
+        return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import math
 import sys
@@ -15,15 +14,11 @@ from typing import Any, TypeAlias
 import attrs
 
 from lean_dojo_core import registry
-from lean_dojo_core.errors import (
-    LeanDojoError,
-    PluginLoadError,
-    UnknownNameError,
-    UsageError,
-)
+from lean_dojo_core.discovery import import_target
+from lean_dojo_core.errors import LeanDojoError, PluginLoadError, UnknownNameError, UsageError
 from lean_dojo_core.foreign import load
 from lean_dojo_core.settings import settings_of
-from lean_dojo_plugins.rewards.adapter import TIMEOUT, AdaptedReward, adapt, makes_a_reward
+from lean_dojo_plugins.rewards.adapter import TIMEOUT, AdaptedReward, adapt
 from lean_dojo_v2.config import Settings, construct
 from lean_dojo_v2.plugin_host.names import entry_named
 
@@ -115,23 +110,29 @@ def _named(name: str, weight: float, options: dict[str, Any]) -> AdaptedReward:
         raise UsageError(f"reward {name!r}: the weight {weight} is not a finite number")
     head, colon, tail = name.partition(":")
     if head == "trl" and colon:
-        return _from_module("trl.rewards", tail, weight, options, f"trl {metadata.version('trl')}")
-    if (entry := entry_named(registry.reward_functions, name)) is not None:
-        timeout = _take_timeout(name, entry.load(), options)
-        return adapt(
-            _create(entry, options),
-            name=entry.name,
-            provenance=f"{entry.distribution} {entry.version}",
-            weight=weight,
-            columns=entry.spec.required_columns,
-            timeout=timeout,
-        )
-    if head in registry.reward_functions:
-        raise UsageError(
-            f"reward {name!r}: only a weight may follow the reward {head!r}, as in {head}:0.5, "
-            "and only in a list of rewards"
-        )
-    return _from_module(head, tail, weight, options, head)
+        by = f"trl {metadata.version('trl')}"
+        return _imported_reward(name, f"trl.rewards:{tail}", weight, options, by)
+    if (entry := entry_named(registry.reward_functions, name)) is None:
+        if head in registry.reward_functions:
+            raise UsageError(
+                f"reward {name!r}: only a weight may follow the reward {head!r}, as in "
+                f"{head}:0.5, and only in a list of rewards"
+            )
+        return _imported_reward(name, name, weight, options, head)
+    target = entry.load()
+    timeout = _take_timeout(name, target, options)
+    if options and attrs.has(target):  # checked like a trainer's settings
+        made = construct(target, Settings(options), owner=f"reward {entry.name!r}")
+    else:
+        made = _made(entry.create, options, entry.name)
+    return adapt(
+        made,
+        name=entry.name,
+        provenance=f"{entry.distribution} {entry.version}",
+        weight=weight,
+        columns=entry.spec.required_columns,
+        timeout=timeout,
+    )
 
 
 def _take_timeout(name: str, target: Any, options: dict[str, Any]) -> float | None:
@@ -146,59 +147,38 @@ def _take_timeout(name: str, target: Any, options: dict[str, Any]) -> float | No
     return float(seconds)
 
 
-def _create(entry: registry.Entry[Any, Any], options: dict[str, Any]) -> Any:
-    """Make a registered reward; its options are checked like a trainer's settings."""
-    target = entry.load()
-    if options and attrs.has(target):
-        return construct(target, Settings(options), owner=f"reward {entry.name!r}")
-    return _made(entry.create, options, entry.name)
-
-
-def _from_module(
-    module: str, attribute: str, weight: float, options: dict[str, Any], provenance: str
+def _imported_reward(
+    name: str, place: str, weight: float, options: dict[str, Any], provenance: str
 ) -> AdaptedReward:
-    if not module or module.startswith("."):
-        raise UnknownNameError(
-            f"reward '{module}:{attribute}': {module!r} is not the full name of a module"
-        )
-    written = f"{'trl' if module == 'trl.rewards' else module}:{attribute}"
-    target = _imported(module, written)
+    """Make the reward at ``place``, a ``module:attribute``."""
+    if (here := str(Path.cwd())) not in sys.path:  # its module may be a file in this folder
+        sys.path.append(here)  # last: a file here hides no installed module
     try:
-        for part in attribute.split("."):
-            target = getattr(target, part)
-    except AttributeError as error:
-        raise UnknownNameError(f"reward {written!r}: {error}") from error
-    timeout = _take_timeout(written, target, options)
-    of_trl = module.partition(".")[0] == "trl"
-    if options or inspect.isclass(target) or (of_trl and makes_a_reward(target)):
-        target = _made(target, options, written)
+        target = load(lambda: import_target(place), f"module {place.partition(':')[0]!r}")
+    except (ImportError, AttributeError) as error:
+        raise UnknownNameError(
+            f"reward {name!r}: no plugin offers it, and it cannot be imported ({error})"
+        ) from error
+    except (Exception, SystemExit) as error:  # whatever somebody's module raises
+        raise UsageError(
+            f"reward {name!r}: importing it failed: {type(error).__name__}: {error}"
+        ) from error
+    timeout = _take_timeout(name, target, options)
+    of_trl = place.partition(".")[0] == "trl"
+    attribute = place.rpartition(":")[2].rpartition(".")[2]
+    if options or inspect.isclass(target) or (of_trl and attribute.startswith("get_")):
+        target = _made(target, options, name)
     if not callable(target):
-        raise PluginLoadError(f"reward {written!r} is not callable")
+        raise PluginLoadError(f"reward {name!r} is not callable")
     # TRL's own rewards read message lists; functions of others follow the documented text form.
     return adapt(
         target,
-        name=attribute.rpartition(".")[2],
+        name=attribute,
         provenance=provenance,
         weight=weight,
         messages=of_trl,
         timeout=timeout,
     )
-
-
-def _imported(module: str, name: str) -> Any:
-    """Import a module, which may be a file in the current folder, as for TRL's own commands."""
-    if (here := str(Path.cwd())) not in sys.path:
-        sys.path.append(here)  # last: a file here hides no installed module
-    try:
-        return load(lambda: importlib.import_module(module), f"module {module!r}")
-    except ImportError as error:
-        raise UnknownNameError(
-            f"reward {name!r}: no plugin and no module is called {module!r} ({error})"
-        ) from error
-    except (Exception, SystemExit) as error:  # whatever somebody's module raises
-        raise UsageError(
-            f"reward {name!r}: importing {module!r} failed: {type(error).__name__}: {error}"
-        ) from error
 
 
 def _made(make: Callable[..., Any], options: dict[str, Any], name: str) -> Any:

@@ -8,8 +8,7 @@ import attrs
 import pytest
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_plugins.demo.ladder import DemoStage, draw
-from lean_dojo_plugins.demo.run import Demo, DemoSettings
+from lean_dojo_plugins.demo.run import Demo, DemoSettings, DemoStage, draw
 from lean_dojo_v2.benchmarks.attempts import Attempt, AttemptFolder
 from lean_dojo_v2.benchmarks.statistics import Comparison, Share
 

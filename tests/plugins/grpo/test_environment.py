@@ -13,7 +13,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from transformers.utils import get_json_schema
 
 from lean_dojo_plugins.causal_lm.tiny_model import build_tiny_model
-from lean_dojo_plugins.services.environment.environment import LeanProofEnvironment, close_engines
+from lean_dojo_plugins.services.environment import LeanProofEnvironment, close_engines
 
 GOAL = "∀ n : Nat, n + 0 = n"
 PROMPT = [{"role": "user", "content": "Prove it."}]

@@ -6,9 +6,9 @@ import itertools
 import json
 import os
 import runpy
+import signal
 import subprocess
 import sys
-from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -23,7 +23,6 @@ from lean_dojo_plugins.grpo.episodes import (
     EpisodeLimits,
     EpisodeRunner,
     PlayedStep,
-    _TheoremStates,
 )
 from lean_dojo_plugins.grpo.trainer import GRPOTrainer
 from lean_dojo_v2.cli.run import make_trainer
@@ -31,7 +30,7 @@ from lean_dojo_v2.config import Settings
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.database.export.read import read_theorems
 from lean_dojo_v2.errors import TrainingError
-from lean_dojo_v2.lean.errors import EngineLostError
+from lean_dojo_v2.lean.client.server import Server
 
 URL = "https://example.org/lean/lean4-tiny"
 SCRIPT = Path(__file__).with_name("episode_process.py")
@@ -40,9 +39,8 @@ answers, scripted = _script["answers"], _script["scripted"]
 
 
 @pytest.fixture
-def stage(project_engine, tiny_repository):
+def stage(tiny_repository):
     made = EpisodeRunner(EpisodeLimits(steps=3), 1, {URL: tiny_repository[0]})
-    made.open_engine = lambda project: nullcontext(project_engine)
     yield made
     made.close()
 
@@ -93,53 +91,27 @@ def test_what_cheats_or_does_not_end_is_no_proof(stage, rows):
     assert [episode.proved for episode in group.episodes] == [False, False, False, True]
 
 
-def test_what_an_engine_lost_is_played_again_within_the_same_limits(
-    stage, rows, project_engine, monkeypatch
-):
-    goal_tactic, holds = project_engine.goal_tactic, project_engine.holds
-    limits, reached = [], []
+@pytest.mark.parametrize("lost", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_a_tactic_that_loses_its_engine_is_played_again_once(stage, rows, monkeypatch, lost):
+    goal_tactic, seen = Server.goal_tactic, []
 
-    def watched(*args, options=None, timeout=None, **kwargs):
-        limits.append((options, timeout))
-        reached.append(goal_tactic(*args, options=options, timeout=timeout, **kwargs))
-        return reached[-1]
+    def dying(server, state, tactic, *args, options=None, timeout=None, **kwargs):
+        seen.append((tactic, options, timeout))
+        if tactic == "exact hbc" and lost > sum(one[0] == tactic for one in seen[:-1]):
+            os.kill(server.pid, signal.SIGKILL)
+        return goal_tactic(server, state, tactic, *args, options=options, timeout=timeout, **kwargs)
 
-    monkeypatch.setattr(project_engine, "goal_tactic", watched)
-    # What the first step reached was lost with its engine.
-    monkeypatch.setattr(
-        project_engine,
-        "holds",
-        lambda state: holds(state) and all(state is not one for one in reached[:1]),
-    )
+    monkeypatch.setattr(Server, "goal_tactic", dying)
     answer = answers()
     [trans] = stage.play(
         [rows["Tiny.trans'"]], 2, lambda states, _: [([1], [2], answer(one)) for one in states]
     )
-    assert trans.proved == 1
-    assert len(limits) == 4  # the first step again
-    assert {str(one) for one in limits} == {str(({"maxHeartbeats": 20_000}, 60.0))}
-
-
-def test_a_state_that_is_lost_for_good_ends_its_episode_alone(stage, rows, monkeypatch):
-    state = _TheoremStates.state
-
-    def lost(self, tactics):
-        if tactics == ("constructor",):
-            raise EngineLostError("gone")
-        return state(self, tactics)
-
-    monkeypatch.setattr(_TheoremStates, "state", lost)
-    answer = answers()
-
-    def sample(states, _keys):
-        assert states
-        return [([1], [2], answer(one)) for one in states]
-
-    [swap] = stage.play([rows["Tiny.and_swap"]], 4, sample)
-    assert swap.episodes[0].tactics == ("constructor",)
-    assert swap.proved == 1
-    monkeypatch.setattr(_TheoremStates, "state", lambda self, tactics: lost(self, ("constructor",)))
-    assert stage.play([rows["Tiny.and_swap"]], 4, sample) == [None]
+    assert [episode.tactics for episode in trans.episodes] == [
+        ("rw [hab]", "exact hbc"), ("rw [hab]", "exact hab"),
+    ]  # fmt: skip
+    assert [episode.proved for episode in trans.episodes] == [lost == 1, False]
+    assert sum(tactic == "rw [hab]" for tactic, *_ in seen) == 1 + lost, "to the state again"
+    assert {str(limits) for _, *limits in seen} == {"[{'maxHeartbeats': 20000}, 60.0]"}
 
 
 @pytest.fixture
@@ -171,7 +143,7 @@ def test_groups_that_teach_nothing_are_replaced_so_many_times(played, rows):
         return [([1], [2], next(halves) if "∧" in state else "skip") for state in states]
 
     groups, noted = played([trans, swap], [swap], sample)
-    assert [group.row["full_name"] for group in groups] == ["Tiny.and_swap"] * 2
+    assert [group.problem.name for group in groups] == ["Tiny.and_swap"] * 2
     assert noted == {
         "episodes/proved": pytest.approx(2 / 6),
         "episodes/replaced": pytest.approx(1 / 3),
@@ -226,7 +198,7 @@ def test_a_batch_that_cannot_be_opened_is_one_message(stage, played):
 
 @pytest.mark.slow
 def test_a_run_learns_from_whole_proofs(
-    tiny_model, tiny_database, tiny_repository, project_engine, tmp_path, monkeypatch
+    tiny_model, tiny_database, tiny_repository, tmp_path, monkeypatch
 ):
     seen = []
     score = EpisodeTrainer._generate_and_score_completions
@@ -237,9 +209,6 @@ def test_a_run_learns_from_whole_proofs(
 
     monkeypatch.setattr(EpisodeTrainer, "_generate_single_turn", scripted(answers()))
     monkeypatch.setattr(EpisodeTrainer, "_generate_and_score_completions", watched)
-    monkeypatch.setattr(
-        EpisodeRunner, "open_engine", lambda self, project: nullcontext(project_engine)
-    )
     database = DynamicDatabase(tiny_database)
     trainer = GRPOTrainer(
         tiny_model, {"length-penalised": 0.1}, tmp_path / "out", batch_size=4, lr=1e-3,

@@ -12,7 +12,7 @@ import pytest
 
 from lean_dojo_core.records import Theorem
 from lean_dojo_plugins.causal_lm.text.formatters import TacticPrompt
-from lean_dojo_plugins.rewards.replay import Fallback
+from lean_dojo_plugins.rewards.lean_reward import Fallback
 from lean_dojo_plugins.rewards.verified import PantographVerified
 from lean_dojo_v2.cli import main
 from lean_dojo_v2.lean.verify.outcomes import TacticOutcome, Verdict

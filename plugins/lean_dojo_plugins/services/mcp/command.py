@@ -25,16 +25,15 @@ def mcp(engine: str, project: Path | None, checkpoint: str | None, corpus: Path 
     """
     try:
         from lean_dojo_plugins.services.mcp.server import make_mcp_server
-        from lean_dojo_plugins.services.serve.service import VerdictService
     except ModuleNotFoundError as error:
         raise UsageError(
             f"`lean-dojo mcp` needs {error.name}: pip install 'lean-dojo-v2[mcp]>=2'"
         ) from error
-    from lean_dojo_v2.lean.pool.local import PoolConfig
+    from lean_dojo_v2.lean.pool.local import EnginePool
 
-    config = PoolConfig(size=1, engine=engine, project_path=project)  # type: ignore[arg-type]
+    pool = EnginePool(size=1, engine=engine, project_path=project)
     retrieve = _retriever(checkpoint, corpus) if checkpoint or corpus else None
-    make_mcp_server(VerdictService(config), retrieve=retrieve).run()
+    make_mcp_server(pool, retrieve=retrieve).run()
 
 
 def _retriever(checkpoint: str | None, corpus: Path | None) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,7 +13,7 @@ from mcp.server.mcpserver.exceptions import ToolError
 
 from lean_dojo_core.errors import LeanDojoError
 from lean_dojo_plugins.services.serve import places
-from lean_dojo_plugins.services.serve.service import VerdictService
+from lean_dojo_v2.lean.pool.local import EnginePool
 from lean_dojo_v2.lean.text.header import parse_header
 from lean_dojo_v2.prover.judging import judge_file, judge_proof
 from lean_dojo_v2.prover.problem import GoalProblem
@@ -23,17 +24,18 @@ at a `sorry` with `try_tactics`, write the one that closes it into the file, and
 file with `check_file`: it says whether every theorem is proved, without sorry, new axioms or native
 code. Lines count from 1, columns from 0."""
 
+SECONDS = 300.0
+"""Seconds that Lean may take for a call."""
+
 Answer = dict[str, Any]
 
 
 def make_mcp_server(
-    service: VerdictService, *, retrieve: Callable[[str, int], list[Answer]] | None = None
+    pool: EnginePool, *, retrieve: Callable[[str, int], list[Answer]] | None = None
 ) -> MCPServer[Any]:
-    """Make the server.
+    """Make the server, which closes its engines at its end.
 
-    Args:
-        service: Answers the requests; closed when the server ends.
-        retrieve: Finds premises for a state, best first; ``None`` without a retriever.
+    ``retrieve`` finds premises for a state, best first.
     """
 
     @asynccontextmanager
@@ -41,14 +43,15 @@ def make_mcp_server(
         try:
             yield
         finally:
-            service.close()
+            pool.close()
 
     server: MCPServer[Any] = MCPServer("lean-dojo", instructions=INSTRUCTIONS, lifespan=lifespan)
-    seconds = service.limits.timeout
+
+    submit: Any = pool.submit
 
     async def run(fn: Callable[..., Any], *fields: Any, header: str | None = None) -> Any:
         try:
-            return await service.run(fn, *fields, seconds, header=header, name=fn.__name__)
+            return await asyncio.wrap_future(submit(fn, *fields, SECONDS, header=header))
         except LeanDojoError as error:  # the text of other errors does not reach the client
             raise ToolError(str(error)) from error
 
@@ -101,11 +104,6 @@ def make_mcp_server(
 
 
 def _read(file: str) -> str:
-    """Read a Lean file.
-
-    Raises:
-        ToolError: There is none.
-    """
     try:
         return Path(file).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -26,10 +26,7 @@ STATES_DRAWN = 40
 
 @attrs.frozen
 class Proof:
-    """A theorem tried at a stage, with its proof or the reason of failure.
-
-    ``expansions`` is ``None`` if the states expanded were not recorded.
-    """
+    """A theorem tried at a stage, with its proof or the reason of failure."""
 
     stage: str
     name: str
@@ -38,6 +35,7 @@ class Proof:
     proof: str
     reason: str
     expansions: int | None
+    """States expanded; ``None`` if they were not recorded."""
 
     @property
     def opened(self) -> bool:
@@ -47,14 +45,7 @@ class Proof:
 
 @attrs.frozen
 class Dataset:
-    """A dataset.
-
-    Attributes:
-        name: Its folder, relative to the output folder.
-        repositories: Its repositories, in the order of the export, each with ``name``, ``commit``,
-            ``lean_version`` and ``engine``.
-        totals: Counts from its metadata: theorems, premises, files.
-    """
+    """A dataset: its folder, its repositories in the order of the export, and its counts."""
 
     name: str
     repositories: list[dict[str, str]]
@@ -63,25 +54,20 @@ class Dataset:
 
 @attrs.frozen
 class Contents:
-    """Everything that the page shows.
-
-    Attributes:
-        title: Name of the folder.
-        stages: What each model of a demo proves; ``seconds`` is the time of each.
-        evaluations: Name and content of each ``evaluation.json``.
-        trees: Name and inline SVG of each search tree.
-        environments: Where each run took place, and the versions of libraries.
-    """
+    """Everything that the page shows."""
 
     title: str
     stages: list[dict[str, Any]]
+    """What each model of a demo proves."""
     seconds: dict[str, float]
     datasets: list[Dataset]
     runs: list[RunReport]
     forgotten: list[Forgot]
     evaluations: list[tuple[str, dict[str, Any]]]
+    """Name and content of each ``evaluation.json``."""
     proofs: list[Proof]
     trees: list[tuple[str, str]]
+    """Name and inline SVG of each search tree."""
     environments: list[tuple[str, dict[str, str]]]
 
     @property
@@ -120,15 +106,7 @@ def reasons(proofs: list[Proof]) -> list[tuple[str, int]]:
 
 
 def collect(folder: Path) -> Contents:
-    """Read an output folder.
-
-    Args:
-        folder: A trainer's ``output_dir``, or a folder that holds several.
-
-    Raises:
-        UsageError: If there are no files of a run.
-        DataError: If a file of it cannot be read.
-    """
+    """Read a trainer's ``output_dir``, or a folder that holds several."""
     if not folder.is_dir():
         raise UsageError(f"{folder}: there is no such folder")
     summary = read_json(folder / "summary.json") if (folder / "summary.json").exists() else {}

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from lean_dojo_plugins.services.report.collect import Contents
-from lean_dojo_plugins.services.report.page import template
-from lean_dojo_plugins.services.report.words import EXPLAINED, explain
+from lean_dojo_plugins.services.report.page import EXPLAINED, explain, template
 from lean_dojo_v2.atomic import atomic_write_text
 
 Row: TypeAlias = tuple[str, list[Any], str]
@@ -34,11 +33,7 @@ def write_comparison(runs: Sequence[Contents], output: Path) -> Path:
 
 
 def compare(runs: Sequence[Contents]) -> dict[str, Any]:
-    """Return the numbers of several runs side by side.
-
-    Returns:
-        ``names``, and ``proved``, ``metrics`` and ``settings``, each a list of :data:`Row`.
-    """
+    """Return the numbers of several runs side by side, in rows of :data:`Row`."""
     proved = [_proved(run) for run in runs]
     alone = all(len(run.runs) < 2 for run in runs)
     trainings = Counter(one.name for run in runs for one in run.runs)

@@ -10,7 +10,6 @@ import attrs
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from lean_dojo_plugins.services.report.collect import BASELINES, Contents, collect, reasons
-from lean_dojo_plugins.services.report.words import EXPLAINED, explain
 from lean_dojo_v2.atomic import atomic_write_text
 from lean_dojo_v2.wording import counted
 
@@ -30,17 +29,7 @@ class Tile:
 def write_report(
     folder: Path, output: Path | None = None, contents: Contents | None = None
 ) -> Path:
-    """Write one self-contained HTML page about a run; it loads nothing from elsewhere.
-
-    Args:
-        folder: The run's output folder.
-        output: The page; ``report.html`` in the folder if not given.
-        contents: The result of :func:`collect`, if already known.
-
-    Raises:
-        UsageError: If no run is in the folder.
-        DataError: If a file of it cannot be read.
-    """
+    """Write one self-contained HTML page about a run's folder; it loads nothing from elsewhere."""
     contents = contents or collect(folder)
     text = template("page.html.j2").render(
         run=contents,
@@ -72,10 +61,7 @@ def template(name: str) -> Template:
 
 
 def _curriculum(contents: Contents) -> Iterator[tuple[str, str, list[dict[str, Any]]]]:
-    """Yield the name and trainer of each run with the repositories that it learned from, in order.
-
-    Each repository has an address, a commit, rows and optimiser steps; unknown values are ``None``.
-    """
+    """Yield the name and trainer of each run with the repositories that it learned from."""
     known = {run.name: (run.name, run.trainer, run.steps) for run in contents.runs if run.steps}
     yield from known.values()
     for forgot in contents.forgotten:
@@ -136,3 +122,68 @@ def summary(contents: Contents) -> dict[str, Any]:
             for run in contents.runs
         },
     }
+
+
+# --- explanations of the numbers, shown on hover ------------------------------------------------
+
+EXPLAINED = {
+    "proved": "Theorems with a fully verified proof: no error, no sorry, no new "
+    "axiom, the statement unchanged.",
+    "verified": "Share of the sampled tactics that Lean accepted and that make progress towards a "
+    "proof; mean over the last fifth of the steps.",
+    "verified, in all": "Share of the sampled tactics that Lean accepted and that make "
+    "progress towards a proof; mean over all steps, which are too few for a trend.",
+    "refused": "Share of the completions that were refused: not a single tactic, or an attempt to "
+    "cheat.",
+    "share": "Share of all completions of the run that were refused for this reason.",
+    "theorems": "Theorems in the exported data, of all splits.",
+    "forgotten": "Mean loss of each earlier repository against its best value, in the metric's "
+    "unit (Chaudhry et al. 2018); negative if they gained.",
+    "step": "Which repository of the curriculum it was.",
+    "rows": "Examples in the merged data of this and all earlier repositories.",
+    "optimizer_steps": "Optimiser steps on this repository's data.",
+    "states": "States of the search whose tactics were generated for this theorem.",
+    "seconds": "Wall-clock seconds of the whole stage.",
+}
+"""Explanations by column or tile."""
+
+_METRICS = {
+    "loss": "Mean cross-entropy of the answer's tokens, in nats; of GRPO the policy's loss.",
+    "eval_loss": "The same on held-out data.",
+    "reward": "Mean of the weighted sum of the rewards.",
+    "reward_std": "Spread of the rewards within a group of completions.",
+    "kl": "How far the policy has moved from the model it started from, in nats per token.",
+    "entropy": "Mean entropy of the next token, in nats; near 0 the model always says the same.",
+    "grad_norm": "Norm of the gradient before clipping.",
+    "learning_rate": "Step size of the optimiser.",
+    "epoch": "Passes over the data so far.",
+    "step": "Optimiser steps so far.",
+    "num_tokens": "Tokens seen so far, of the repository under way.",
+    "mean_token_accuracy": "Share of the answer's tokens that were the most probable.",
+    "lean/verified": EXPLAINED["verified"],
+    "lean/solved": "Share of the sampled tactics that leave no goal.",
+}
+_BEGINNINGS = {
+    "rewards/": "Statistic of the reward of this name, over the completions of a step.",
+    "lean/refused": "Share of the completions that were refused as an attempt to cheat.",
+    "lean/unparsed": "Share of the completions that were not a single tactic.",
+    "lean/": "Share of the completions for which Lean gave this verdict.",
+    "completions/": "Statistic of the completions' lengths, in tokens.",
+    "Recall@": "Percentage of a step's premises that are among the first k retrieved.",
+    "R@": "Percentage of a step's premises that are among the first k retrieved.",
+    "MRR": "Mean reciprocal rank of the first correct premise.",
+    "clip_ratio": "Share of the tokens whose update was clipped.",
+    "eval_": "The same number on held-out data.",
+}
+
+
+def explain(metric: str) -> str:
+    """Return the explanation of a metric, or a generic one.
+
+    >>> explain("lean/refused/sorry")
+    'Share of the completions that were refused as an attempt to cheat.'
+    """
+    if metric in _METRICS:
+        return _METRICS[metric]
+    found = next((text for start, text in _BEGINNINGS.items() if metric.startswith(start)), None)
+    return found or f"The last value of {metric!r} that the trainer logged."

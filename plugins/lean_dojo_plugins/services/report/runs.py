@@ -43,32 +43,21 @@ class Trend:
 
 @attrs.frozen
 class RunReport:
-    """One training run.
-
-    Attributes:
-        name: Its folder, relative to the output folder.
-        trainer: The trainer's class.
-        settings: Its settings, as text.
-        steps: One row per finished repository: address, commit, rows, optimiser steps.
-        curves: Plots of loss, rewards, recall.
-        verified: The verified rate over the steps; ``None`` if Lean was not used.
-        verified_trend: Its trend.
-        refusals: Refusals by reason over the steps; ``None`` if there were none.
-        refused: Mean share of the completions for each reason, the most frequent first;
-            ``None`` if reasons were not logged.
-        last: The last reported value of each metric.
-    """
+    """One training run, named by its folder below the output folder."""
 
     name: str
     trainer: str
     settings: dict[str, str]
     steps: list[dict[str, Any]]
+    """For each finished repository: address, commit, rows, optimiser steps."""
     curves: list[str]
     verified: str | None
     verified_trend: Trend | None
     refusals: str | None
     refused: dict[str, float] | None
+    """Mean share of the completions for each reason, the most frequent first."""
     last: dict[str, float]
+    """The last reported value of each metric."""
 
 
 @attrs.frozen
@@ -81,11 +70,7 @@ class Forgot:
 
 
 def runs(root: Path) -> list[RunReport]:
-    """Find the runs below an output folder, in the order in which they began.
-
-    Raises:
-        DataError: If a file cannot be read.
-    """
+    """Find the runs below an output folder, in the order in which they began."""
     marks = (STATE_FILE, metrics.FILE)
     folders = {file.parent for mark in marks for file in root.rglob(mark)}
     found = [(_began(folder), str(folder), _run(root, folder)) for folder in folders]
@@ -93,11 +78,7 @@ def runs(root: Path) -> list[RunReport]:
 
 
 def matrices(root: Path) -> list[Forgot]:
-    """Find the forgetting matrices below an output folder.
-
-    Raises:
-        DataError: If one is broken.
-    """
+    """Find the forgetting matrices below an output folder."""
     found = []
     for file in sorted(root.rglob(FORGETTING_FILE)):
         name, matrix = _name(root, file.parent), Forgetting.load(file)

@@ -29,14 +29,12 @@ from starlette.staticfiles import StaticFiles
 
 from lean_dojo_core.errors import LeanDojoError, UsageError
 from lean_dojo_plugins.services.serve import kimina
-from lean_dojo_plugins.services.serve.playground import Playground
+from lean_dojo_plugins.services.serve.kimina import KiminaCheck
+from lean_dojo_plugins.services.serve.playground import Playground, SearchQuestion, SuggestQuestion
 from lean_dojo_plugins.services.serve.requests import (
     FileQuestion,
-    KiminaCheck,
     ProofQuestion,
     RewardQuestion,
-    SearchQuestion,
-    SuggestQuestion,
     TacticQuestion,
 )
 from lean_dojo_plugins.services.serve.service import VerdictService
@@ -127,11 +125,7 @@ def _posted(
 
 
 async def _body(request: Request, limit: int) -> bytes:
-    """Read a request of at most ``limit`` bytes.
-
-    Raises:
-        HTTPException: It has more, or does not arrive in time.
-    """
+    """Read a request of at most ``limit`` bytes."""
     body = bytearray()
     try:
         async with asyncio.timeout(BODY_SECONDS):

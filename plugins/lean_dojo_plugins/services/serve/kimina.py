@@ -9,14 +9,39 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import Any
+from typing import Any, Self
+
+from pydantic import Field, model_validator
 
 from lean_dojo_plugins.services.serve.places import sorries as sorries_of
-from lean_dojo_plugins.services.serve.requests import KiminaCheck
+from lean_dojo_plugins.services.serve.requests import StrictRequest
 from lean_dojo_plugins.services.serve.service import VerdictService
 from lean_dojo_v2.lean.errors import EngineTimeoutError, LeanError, RequestError
 from lean_dojo_v2.lean.text.header import parse_header
 from lean_dojo_v2.prover.judging import judge_file
+
+
+class Snippet(StrictRequest):
+    """A Lean text with an identifier."""
+
+    id: str
+    code: str
+
+
+class KiminaCheck(StrictRequest):
+    """``POST /api/check``; ``debug`` and ``reuse`` are accepted and change nothing."""
+
+    snippets: list[Snippet] = Field(min_length=1)
+    timeout: float = Field(30.0, ge=0)
+    debug: bool = False
+    reuse: bool = True
+    infotree: None = None
+
+    @model_validator(mode="after")
+    def _unique(self) -> Self:
+        if len({snippet.id for snippet in self.snippets}) < len(self.snippets):
+            raise ValueError("snippets must have unique ids")
+        return self
 
 
 async def check(service: VerdictService, question: KiminaCheck) -> dict[str, Any]:

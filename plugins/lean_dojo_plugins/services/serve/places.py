@@ -1,12 +1,16 @@
-"""Requests about a place in a file, as from an editor or a coding agent."""
+"""Requests about a place in a file, as from an editor or a coding agent.
+
+Lines count from 1, columns from 0 in code points. A file that cannot be opened, or a place that it
+does not have, is a :class:`RequestError`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from lean_dojo_v2.lean.client.records import GoalState, print_goals
 from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.client.units import CompilationUnit
 from lean_dojo_v2.lean.errors import RequestError
 from lean_dojo_v2.lean.verify.tactics import TACTIC_TIMEOUT, check_tactic
 from lean_dojo_v2.prover.judging import refusal_data
@@ -15,21 +19,7 @@ Answer = dict[str, Any]
 
 
 def goals_at(server: Server, text: str, line: int, column: int, timeout: float) -> Answer:
-    """Return the goals before the tactic at a place, and after it.
-
-    Args:
-        server: The engine.
-        text: The whole file.
-        line: From 1.
-        column: From 0, in code points.
-        timeout: Seconds that Lean may take.
-
-    Returns:
-        ``tactic``, ``before`` and ``after``; all empty if there is no tactic.
-
-    Raises:
-        RequestError: The file cannot be opened, or has no such place.
-    """
+    """Return the tactic at a place and the goals before and after it; all empty without one."""
     offset = offset_of(text, line, column)
     found = [
         tactic
@@ -49,21 +39,7 @@ def goals_at(server: Server, text: str, line: int, column: int, timeout: float) 
 def try_at(
     server: Server, text: str, place: tuple[int, int], tactics: list[str], timeout: float
 ) -> list[Answer]:
-    """Try tactics in place of the ``sorry`` at a place; each starts from the same goal.
-
-    Args:
-        server: The engine.
-        text: The whole file.
-        place: Line, from 1, and column, from 0, of the ``sorry``.
-        tactics: The tactics: hostile input.
-        timeout: Seconds that Lean may take for the file.
-
-    Returns:
-        For each tactic its ``verdict``, the ``state`` after it, ``detail`` and ``refusal``.
-
-    Raises:
-        RequestError: The file cannot be opened, or there is no ``sorry``.
-    """
+    """Try tactics, hostile input, in place of the ``sorry`` at a place, each from the same goal."""
     state, index = _sorry_at(server, text, offset_of(text, *place), timeout)
     answers = []
     for tactic in tactics:
@@ -89,21 +65,14 @@ def try_at(
 def sorries(server: Server, text: str, timeout: float) -> list[Answer]:
     """List the ``sorry``s of a file, with position and goal."""
     found = []
-    for unit in server.process(text, read_header=True, sorrys=True, timeout=timeout):
-        for index, (start, _end) in enumerate(_places(unit)):
-            assert unit.goal_state is not None
-            line, column = place_of(text, start)
-            goal = str(unit.goal_state.goals[index])
-            found.append({"line": line, "column": column, "goal": goal})
+    for state, index, start, _ in _sorries(server, text, timeout):
+        line, column = place_of(text, start)
+        found.append({"line": line, "column": column, "goal": str(state.goals[index])})
     return found
 
 
 def offset_of(text: str, line: int, column: int) -> int:
-    """Turn a place into a byte offset.
-
-    Raises:
-        RequestError: The text has no such place.
-    """
+    """Turn a place into a byte offset; an error if the text has no such place."""
     lines = text.split("\n")
     if not 1 <= line <= len(lines) or not 0 <= column <= len(lines[line - 1]):
         raise RequestError(f"the file has no line {line} with a column {column}")
@@ -118,13 +87,18 @@ def place_of(text: str, offset: int) -> tuple[int, int]:
 
 
 def _sorry_at(server: Server, text: str, offset: int, timeout: float) -> tuple[GoalState, int]:
-    for unit in server.process(text, read_header=True, sorrys=True, timeout=timeout):
-        for index, (start, end) in enumerate(_places(unit)):
-            if start <= offset <= end and unit.goal_state is not None:
-                return unit.goal_state, index
+    for state, index, start, end in _sorries(server, text, timeout):
+        if start <= offset <= end:
+            return state, index
     line, column = place_of(text, offset)
     raise RequestError(f"there is no `sorry` at line {line}, column {column}")
 
 
-def _places(unit: CompilationUnit) -> list[tuple[int, int]]:
-    return unit.goal_src_boundaries or []
+def _sorries(
+    server: Server, text: str, timeout: float
+) -> Iterator[tuple[GoalState, int, int, int]]:
+    """Yield each ``sorry``: its state, its goal's index there, its first and last byte."""
+    for unit in server.process(text, read_header=True, sorrys=True, timeout=timeout):
+        for index, (start, end) in enumerate(unit.goal_src_boundaries or []):
+            if unit.goal_state is not None:
+                yield unit.goal_state, index, start, end

@@ -9,10 +9,11 @@ from typing import Any
 
 import attrs
 import orjson
+from pydantic import Field
 from starlette.responses import Response, StreamingResponse
 
 from lean_dojo_core.errors import LeanDojoError
-from lean_dojo_plugins.services.serve.requests import SearchQuestion, SuggestQuestion
+from lean_dojo_plugins.services.serve.requests import StrictRequest
 from lean_dojo_plugins.services.serve.service import VerdictService
 from lean_dojo_v2.lean.client.records import GoalState
 from lean_dojo_v2.lean.client.server import Server
@@ -29,23 +30,35 @@ from lean_dojo_v2.prover.suggestion import Suggestion
 Answer = dict[str, Any]
 
 
+class PlaygroundQuestion(StrictRequest):
+    """A state, reached from a goal by tactics, and how many tactics to sample at each state."""
+
+    goal: str
+    tactics: list[str] = Field([])
+    samples: int = Field(16, ge=1, le=256)
+
+
+class SuggestQuestion(PlaygroundQuestion):
+    """Suggestions at a state."""
+
+    timeout: float = Field(10.0, gt=0)
+
+
+class SearchQuestion(PlaygroundQuestion):
+    """A proof search from a state."""
+
+    expansions: int = Field(32, ge=1, le=10_000)
+
+
 @attrs.frozen
 class Playground:
-    """Answers the page's requests to the prover.
-
-    Attributes:
-        prover: The prover; its model answers one request at a time.
-    """
+    """Answers the page's requests to the prover, whose model answers one at a time."""
 
     prover: BaseProver
     _model: threading.Lock = attrs.Factory(threading.Lock)
 
     async def suggest(self, service: VerdictService, question: SuggestQuestion) -> Answer:
-        """Suggest tactics at a state, with Lean's verdict on each; the most probable first.
-
-        Raises:
-            RequestError: The state cannot be reached.
-        """
+        """Suggest tactics at a state, with Lean's verdict on each; the most probable first."""
         goal, tactics = question.goal, question.tactics
         state = await service.run(_first_goal, goal, tactics, name="suggest")
         if state is None:

@@ -1,4 +1,4 @@
-"""Requests of clients; a field that is not listed here is an error."""
+"""Requests of clients; a field that is not listed is an error, and ``timeout`` is in seconds."""
 
 from __future__ import annotations
 
@@ -14,14 +14,7 @@ class StrictRequest(BaseModel):
 
 
 class ProblemQuestion(StrictRequest):
-    """Something to prove: a goal, or a theorem in miniF2F's format.
-
-    Attributes:
-        goal: The goal, an expression (``∀ n : Nat, n + 0 = n``).
-        name: The theorem's name.
-        formal_statement: The Lean text of the theorem, with or without ``:= by`` and ``sorry``.
-        header: Text before it, such as ``import Mathlib`` and ``open Nat``.
-    """
+    """Something to prove: a goal, or a theorem in miniF2F's format, with the text before it."""
 
     goal: str | None = None
     name: str | None = None
@@ -56,7 +49,6 @@ class TacticQuestion(ProblemQuestion):
         tactics: Tactics that lead from the problem to the state; none for the problem itself. A
             goal may also be a state as Lean prints it.
         tactic: The tactic to judge; ``None`` to see the state alone.
-        timeout: Seconds that Lean may take for each tactic.
     """
 
     tactics: list[str] = []
@@ -65,12 +57,7 @@ class TacticQuestion(ProblemQuestion):
 
 
 class ProofQuestion(ProblemQuestion):
-    """A whole proof.
-
-    Attributes:
-        proof: The proof, a tactic block.
-        timeout: Seconds that Lean may take.
-    """
+    """A whole proof, a block of tactics."""
 
     proof: str
     timeout: float = Field(60.0, gt=0)
@@ -80,9 +67,7 @@ class FileQuestion(StrictRequest):
     """A whole file.
 
     Attributes:
-        text: The file.
         reference: A file that states what was to be proved, with ``sorry`` for every proof.
-        timeout: Seconds that Lean may take.
     """
 
     text: str
@@ -91,13 +76,7 @@ class FileQuestion(StrictRequest):
 
 
 class RewardQuestion(StrictRequest):
-    """Completions to score.
-
-    Attributes:
-        reward: Name of an installed reward function.
-        completions: The texts.
-        columns: Further columns that the reward reads, of the same length.
-    """
+    """Completions to score by an installed reward, with the columns that it reads."""
 
     reward: str
     completions: list[str]
@@ -111,59 +90,4 @@ class RewardQuestion(StrictRequest):
                     f"the column {name!r} has {len(column)} items for "
                     f"{len(self.completions)} completions"
                 )
-        return self
-
-
-class SuggestQuestion(StrictRequest):
-    """Suggestions at a state.
-
-    Attributes:
-        goal: The goal.
-        tactics: Tactics that lead from the goal to the state.
-        samples: Tactics that are sampled at a state.
-        timeout: Seconds that Lean may take for each of them.
-    """
-
-    goal: str
-    tactics: list[str] = []
-    samples: int = Field(16, ge=1, le=256)
-    timeout: float = Field(10.0, gt=0)
-
-
-class SearchQuestion(StrictRequest):
-    """A proof search from a state; see :class:`SuggestQuestion`.
-
-    Attributes:
-        expansions: Maximum number of states expanded.
-    """
-
-    goal: str
-    tactics: list[str] = []
-    samples: int = Field(16, ge=1, le=256)
-    expansions: int = Field(32, ge=1, le=10_000)
-
-
-# --- Kimina Lean Server's dialect ----------------------------------------------------------------
-
-
-class Snippet(StrictRequest):
-    """A Lean text with an identifier."""
-
-    id: str
-    code: str
-
-
-class KiminaCheck(StrictRequest):
-    """``POST /api/check``; ``debug`` and ``reuse`` are accepted and change nothing."""
-
-    snippets: list[Snippet] = Field(min_length=1)
-    timeout: float = Field(30.0, ge=0)
-    debug: bool = False
-    reuse: bool = True
-    infotree: None = None
-
-    @model_validator(mode="after")
-    def _unique(self) -> KiminaCheck:
-        if len({snippet.id for snippet in self.snippets}) < len(self.snippets):
-            raise ValueError("snippets must have unique ids")
         return self

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import inspect
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -40,15 +39,7 @@ class RequestLimits:
 
 
 class VerdictService:
-    """Answers requests with a pool of engines.
-
-    Args:
-        config: The pool.
-        limits: The limits.
-
-    Attributes:
-        open_requests: Number of open requests.
-    """
+    """Answers requests with a pool of engines."""
 
     def __init__(self, config: PoolConfig, limits: RequestLimits | None = None) -> None:
         self.limits = limits or RequestLimits()
@@ -78,11 +69,7 @@ class VerdictService:
 
     @contextmanager
     def admitted(self, kind: str) -> Iterator[None]:
-        """Admit a request, and record its time.
-
-        Raises:
-            HTTPException: The server is full.
-        """
+        """Admit a request unless the server is full, and record its time."""
         if self.open_requests >= self.limits.requests:
             self._asked.labels(kind, "busy").inc()
             full = f"{self.open_requests} requests are open, which is the maximum"
@@ -108,13 +95,7 @@ class VerdictService:
     async def score(
         self, name: str, completions: Sequence[str], columns: dict[str, list[Any]]
     ) -> list[float | None]:
-        """Score completions with an installed reward function.
-
-        Raises:
-            UsageError: No installed plugin offers it, or it reads a column that is not given.
-            PluginLoadError: It cannot be loaded.
-            RewardError: It raised, took too long, or gave anything but one number each.
-        """
+        """Score completions with an installed reward function."""
         return await asyncio.to_thread(self._score, name, completions, columns)
 
     def _score(
@@ -133,8 +114,7 @@ class VerdictService:
         if missing := [one for one in reward.columns_needed({"completions"}) if one not in columns]:
             raise UsageError(f"columns: the reward {name!r} reads {missing[0]!r}")
         with redirect_stdout(sys.stderr):
-            scores: Any = reward(completions, **columns)
-            return asyncio.run(scores) if inspect.iscoroutine(scores) else scores
+            return reward(completions, **columns)
 
     def close(self) -> None:
         """Stop the engines, and close the rewards."""

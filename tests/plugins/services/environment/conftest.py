@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 
-from lean_dojo_plugins.services.environment.environment import LeanProofEnvironment, close_engines
+from lean_dojo_plugins.services.environment import LeanProofEnvironment, close_engines
 from lean_dojo_v2.lean.engines.embedded.install import ensure_installed
 
 

@@ -16,7 +16,7 @@ import pytest
 from hostile import CHEATS, EFFECTS, FILE
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_plugins.services.environment.environment import LeanProofEnvironment
+from lean_dojo_plugins.services.environment import LeanProofEnvironment
 from lean_dojo_v2.benchmarks.rows import problem_of_row
 from lean_dojo_v2.lean.errors import EngineKilledError, EngineLostError
 from lean_dojo_v2.sample import sample_database_path

@@ -11,9 +11,9 @@ import attrs
 
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.protocols import Benchmark
-from lean_dojo_plugins.services.environment.playing import PlayedTactic, begin, play
 from lean_dojo_v2.benchmarks.rows import RowProblem, problem_of_row
 from lean_dojo_v2.fields import positive_int, positive_int_or_none
+from lean_dojo_v2.lean.client.records import GoalState, print_goals
 from lean_dojo_v2.lean.engines.selection import EngineName
 from lean_dojo_v2.lean.errors import (
     EngineKilledError,
@@ -26,6 +26,7 @@ from lean_dojo_v2.lean.errors import (
 )
 from lean_dojo_v2.lean.pool.local import SharedEngines, shared_engines
 from lean_dojo_v2.lean.verify.tactics import TACTIC_TIMEOUT, Verdict
+from lean_dojo_v2.prover.playing import PlayedTactic, begin, play
 
 TASK = (
     "Prove this theorem in Lean 4. Send one tactic at a time with the tool `tactic`; `undo` takes "
@@ -105,7 +106,7 @@ class LeanProofEnvironment:
         self._asked = problem_of_row(row, benchmark=self.benchmark, project=self.project)
         self._steps, self._calls = [], 0
         try:
-            self._begin = self._ask(begin, self._asked.problem)
+            self._begin = self._ask(begin, self._asked.problem, _goals)
         except EngineUnavailableError:
             raise
         except LeanError as error:
@@ -134,7 +135,7 @@ class LeanProofEnvironment:
         text = tactic.strip()
         try:
             made = self._ask(
-                partial(play, heartbeats=self.heartbeats, timeout=self.timeout),
+                partial(play, show=_goals, heartbeats=self.heartbeats, timeout=self.timeout),
                 self._problem,
                 tuple(step.tactic for step in self._steps),
                 text,
@@ -227,6 +228,10 @@ class LeanProofEnvironment:
         project = self._asked.project
         owner = name if project is None else str(project)
         return engines.submit(project, fn, *args, header=name, name=name, owner=owner).result()
+
+
+def _goals(state: GoalState) -> str:
+    return print_goals(state.goals)
 
 
 _engines: dict[tuple[EngineName, tuple[str, ...], int | None], SharedEngines] = {}

@@ -1,13 +1,15 @@
-"""Requests of an environment to an engine."""
+"""One tactic after others: how environments and episodes play a proof."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import attrs
 
-from lean_dojo_v2.lean.client.records import print_goals
+from lean_dojo_v2.lean.client.records import GoalState
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.verify.tactics import Verdict, check_tactic
-from lean_dojo_v2.prover.problem import Problem, raise_if_lost, replay
+from lean_dojo_v2.prover.problem import Problem, keep_state, raise_if_lost, replay
 
 
 @attrs.frozen
@@ -17,7 +19,7 @@ class PlayedTactic:
     Attributes:
         tactic: The tactic.
         verdict: The verdict; ``SOLVED`` and ``UNPROVEN`` if Lean accepts it.
-        state: The goals that it leaves, as Lean prints them.
+        state: The goals that it leaves.
         finished: Whether it leaves none.
         valid: Whether the proof that it finishes passes full verification.
         detail: Why the tactic or the finished proof was rejected.
@@ -36,9 +38,9 @@ class PlayedTactic:
         return self.verdict in {Verdict.SOLVED, Verdict.UNPROVEN}
 
 
-def begin(server: Server, problem: Problem) -> str:
-    """Open a problem, and print its goals."""
-    return print_goals(replay(server, problem, ()).goals)
+def begin(server: Server, problem: Problem, show: Callable[[GoalState], str]) -> str:
+    """Open a problem, and show its goals."""
+    return show(replay(server, problem, ()))
 
 
 def play(
@@ -47,16 +49,18 @@ def play(
     tactics: tuple[str, ...],
     tactic: str,
     *,
+    show: Callable[[GoalState], str],
     heartbeats: int | None,
     timeout: float,
 ) -> PlayedTactic:
-    """Run a tactic after others; if it leaves no goal, verify the proof in full.
+    """Run a tactic, which is hostile input, after others; a proof that it finishes is verified.
 
     Args:
         server: The engine.
         problem: The problem.
-        tactics: The tactics before it.
-        tactic: The tactic: hostile input.
+        tactics: The tactics before it, which Lean has accepted.
+        tactic: The tactic.
+        show: Prints the goals that it leaves.
         heartbeats: Lean's heartbeats per tactic; ``None`` for Lean's own limit.
         timeout: Seconds that it may take; a safety net.
 
@@ -76,8 +80,9 @@ def play(
     raise_if_lost(outcome)
     if outcome.state is None:
         return PlayedTactic(tactic, outcome.verdict, detail=outcome.detail)
-    state = print_goals(outcome.state.goals)
+    state = show(outcome.state)
     if not outcome.state.is_solved:
+        keep_state(server, problem, (*tactics, tactic), outcome.state)
         return PlayedTactic(tactic, outcome.verdict, state=state)
     whole = problem.check(server, "\n".join([*tactics, tactic]))
     return PlayedTactic(

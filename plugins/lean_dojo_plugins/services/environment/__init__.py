@@ -1,1 +1,0 @@
-"""Theorems as environments, for models that prove with tools."""
