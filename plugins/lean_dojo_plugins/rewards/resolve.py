@@ -153,19 +153,22 @@ def _imported_reward(
     """Make the reward at ``place``, a ``module:attribute``."""
     if (here := str(Path.cwd())) not in sys.path:  # its module may be a file in this folder
         sys.path.append(here)  # last: a file here hides no installed module
+    module, _, attribute = place.partition(":")
     try:
-        target = load(lambda: import_target(place), f"module {place.partition(':')[0]!r}")
-    except (ImportError, AttributeError) as error:
+        target = load(lambda: import_target(place), f"module {module!r}")
+    except ImportError as error:
         raise UnknownNameError(
-            f"reward {name!r}: no plugin offers it, and it cannot be imported ({error})"
+            f"reward {name!r}: no plugin and no module is called {module!r} ({error})"
         ) from error
+    except AttributeError as error:
+        raise UnknownNameError(f"reward {name!r}: {error}") from error
     except (Exception, SystemExit) as error:  # whatever somebody's module raises
         raise UsageError(
-            f"reward {name!r}: importing it failed: {type(error).__name__}: {error}"
+            f"reward {name!r}: importing {module!r} failed: {type(error).__name__}: {error}"
         ) from error
     timeout = _take_timeout(name, target, options)
-    of_trl = place.partition(".")[0] == "trl"
-    attribute = place.rpartition(":")[2].rpartition(".")[2]
+    of_trl = module.partition(".")[0] == "trl"
+    attribute = attribute.rpartition(".")[2]
     if options or inspect.isclass(target) or (of_trl and attribute.startswith("get_")):
         target = _made(target, options, name)
     if not callable(target):
