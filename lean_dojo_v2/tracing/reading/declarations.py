@@ -132,7 +132,7 @@ def _head(words: Sequence[Token]) -> tuple[int, int, int]:
     They follow ``open … in`` and similar prefixes.
     """
     outer = depth = 0
-    for index, word in enumerate(words):
+    for index, word in enumerate(words[:-1]):
         depth += (word.text in OPENERS) - (word.text in CLOSERS)
         if word.text in {":=", "by"}:
             break

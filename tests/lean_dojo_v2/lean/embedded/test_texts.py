@@ -105,6 +105,7 @@ mutual
 theorem even (n : Nat) : True := trivial
 theorem odd (n : Nat) : True := trivial
 end
+scoped instance : Inhabited Bool := ⟨true⟩
 end A
 example : True := trivial
 """
@@ -123,6 +124,7 @@ def test_declarations_of_a_trace(traced: Any) -> None:
     names = ("A.swap", "A.zero", "A.no", "A.wrong", "A.even", "A.odd")
     found = {one["lean_name"]: one for one in traced["declarations"]}
     assert {"_private.Lib.Traced.0.A.helper", *names} <= set(found)
+    assert any(str(name).startswith("A.instInhabitedBool") for name in found)
     assert cut(found["A.swap"]["statement"]) == "theorem swap (h : p ∧ q) : q ∧ p"
     assert found["A.swap"]["uses"] == ["_private.Lib.Traced.0.A.helper"]
     assert traced["module"] == "Lib.Traced"
