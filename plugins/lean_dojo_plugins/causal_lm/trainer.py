@@ -30,7 +30,6 @@ from lean_dojo_plugins.causal_lm.evaluation import evaluate_rows
 from lean_dojo_plugins.causal_lm.model.label_head import restore_forward
 from lean_dojo_plugins.causal_lm.model.loading import (
     check_lora,
-    describe_parameters,
     load_model,
     load_tokenizer,
     match_vocabulary,
@@ -208,7 +207,10 @@ class CausalTrainer(CurriculumTrainer):
             if not sharding():  # otherwise each process gets its part, layer by layer
                 cast("torch.nn.Module", self._model).to(self.chosen_device.name)
             if self.lora_config is not None and PartialState().is_main_process:
-                print(describe_parameters(self._model), file=sys.stderr)
+                adapted: Any = self._model
+                trained, total = adapted.get_nb_trainable_parameters()
+                share = f"{trained:,} of {total:,} ({100 * trained / total:.2f} %)"
+                print(f"trainable parameters: {share}", file=sys.stderr)
         return self._model
 
     @cached_property

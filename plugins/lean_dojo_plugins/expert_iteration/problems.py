@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from itertools import chain
@@ -108,47 +108,37 @@ def _of(
     return JsonlBenchmark(Path(source)).problems()
 
 
-@attrs.frozen
-class Schedule:
-    """Which problems a round tries.
+def choose(
+    problems: Sequence[BenchmarkProblem],
+    past: Sequence[Sequence[Attempt]],
+    *,
+    skip_after: int,
+    limit: int | None,
+) -> list[BenchmarkProblem]:
+    """Choose the problems of the next round, in order, given the attempts of earlier rounds.
 
-    ``skip_after`` is the number of consecutive rounds in which every attempt must prove a problem
-    before it is dropped (0: never). Of more than ``problems_per_round`` those tried least often go
-    first.
+    A problem that every attempt proved in ``skip_after`` consecutive rounds is dropped (0: never).
+    Of more than ``limit`` those tried least often go first, then unproved ones.
     """
-
-    skip_after: int
-    problems_per_round: int | None
-
-    def choose(
-        self, problems: Sequence[BenchmarkProblem], past: Sequence[Sequence[Attempt]]
-    ) -> list[BenchmarkProblem]:
-        """Choose the problems of the next round in order, given the attempts of earlier rounds."""
-        history = _history(past)
-        left = [one for one in problems if not self._is_easy(history.get(one.full_name, []))]
-        if self.problems_per_round is None or len(left) <= self.problems_per_round:
-            return left
-
-        def order(problem: BenchmarkProblem) -> tuple[int, int, bytes]:
-            rounds = history.get(problem.full_name, [])
-            digest = hashlib.sha256(problem.full_name.encode("utf-8", "surrogatepass")).digest()
-            return len(rounds), sum(rounds), digest
-
-        taken = {one.full_name for one in sorted(left, key=order)[: self.problems_per_round]}
-        return [one for one in left if one.full_name in taken]
-
-    def _is_easy(self, rounds: Sequence[bool]) -> bool:
-        last = rounds[-self.skip_after :]
-        return self.skip_after > 0 and len(last) == self.skip_after and all(last)
-
-
-def _history(past: Sequence[Sequence[Attempt]]) -> Mapping[str, list[bool]]:
-    """Return for every problem, per round that tried it, whether all attempts proved it."""
-    history: dict[str, list[bool]] = {}
+    # For every problem, per round that tried it, whether all attempts proved it.
+    history: dict[str, list[bool]] = defaultdict(list)
     for attempts in past:
         proved: dict[str, bool] = {}
         for attempt in attempts:
             proved[attempt.name] = proved.get(attempt.name, True) and attempt.success
         for name, always in proved.items():
-            history.setdefault(name, []).append(always)
-    return history
+            history[name].append(always)
+
+    def is_easy(name: str) -> bool:
+        last = history[name][-skip_after:]
+        return skip_after > 0 and len(last) == skip_after and all(last)
+
+    def order(name: str) -> tuple[int, int, bytes]:
+        digest = sha256(name.encode("utf-8", "surrogatepass")).digest()
+        return len(history[name]), sum(history[name]), digest
+
+    names = [one.full_name for one in problems if not is_easy(one.full_name)]
+    if limit is not None and len(names) > limit:
+        names = sorted(names, key=order)[:limit]
+    taken = set(names)
+    return [one for one in problems if one.full_name in taken]

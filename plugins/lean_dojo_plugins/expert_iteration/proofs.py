@@ -87,14 +87,9 @@ class FoundProof:
         """The proof as a traced one."""
         return tuple(TracedTactic(tactic, before, after) for before, tactic, after in self.steps)
 
-    @property
-    def in_one_go(self) -> TracedTactic:
-        """The proof as a single step from its statement."""
-        return TracedTactic(self.proof, self.statement, NO_GOALS)
-
     def lesson(self, whole: bool) -> tuple[TracedTactic, ...]:
-        """Return its training examples: its steps, or the whole proof."""
-        return (self.in_one_go,) if whole else self.tactics
+        """Return its training examples: its steps, or the whole proof as one step."""
+        return (TracedTactic(self.proof, self.statement, NO_GOALS),) if whole else self.tactics
 
     def theorem(self, steps: Sequence[TracedTactic]) -> Theorem:
         """Return the theorem with these steps of its proof, for a dataset formatter."""

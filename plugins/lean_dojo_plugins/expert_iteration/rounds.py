@@ -24,7 +24,7 @@ from tqdm import tqdm
 
 from lean_dojo_core.records import BenchmarkProblem, Theorem
 from lean_dojo_plugins.causal_lm.generate.serving import model_server, served_here
-from lean_dojo_plugins.expert_iteration.problems import ProblemSet, Schedule
+from lean_dojo_plugins.expert_iteration.problems import ProblemSet, choose
 from lean_dojo_plugins.expert_iteration.proofs import (
     FoundProof,
     NegativeFile,
@@ -145,8 +145,9 @@ class Rounds:
         """Search the rest of this process's share of a round's problems."""
         number, trainer = step.index + 1, self.trainer
         past = [self._attempts(before).attempts(WHO) for before in range(1, number)]
-        schedule = Schedule(trainer.skip_after, trainer.problems_per_round)
-        everything = schedule.choose(self._problems, past)
+        everything = choose(
+            self._problems, past, skip_after=trainer.skip_after, limit=trainer.problems_per_round
+        )
         self._tried = len(everything)
         problems = self.process.share(everything)
         attempts = self._attempts(number)

@@ -94,8 +94,13 @@ def problem_of(checkpoint: Path) -> str:
     try:
         sealed = orjson.loads((checkpoint / SEAL).read_bytes())
         for name, (size, checksum) in sealed.items():
-            if problem := _file_problem(checkpoint / name, size, checksum):
-                return f"{name} {problem}"
+            file = checkpoint / name
+            if not file.is_file():
+                return f"{name} is missing"
+            if (there := file.stat().st_size) != size:
+                return f"{name} has {there} of {size} bytes"
+            if _checksum(file) != checksum:
+                return f"{name} has changed since it was written"
     except FileNotFoundError:
         return f"{SEAL} is missing"
     except OSError as error:
@@ -104,14 +109,6 @@ def problem_of(checkpoint: Path) -> str:
     except (ValueError, TypeError, AttributeError) as error:
         return f"{SEAL} is damaged ({error})"
     return ""
-
-
-def _file_problem(file: Path, size: int, checksum: int) -> str:
-    if not file.is_file():
-        return "is missing"
-    if (there := file.stat().st_size) != size:
-        return f"has {there} of {size} bytes"
-    return "" if _checksum(file) == checksum else "has changed since it was written"
 
 
 def _checksum(file: Path) -> int:

@@ -93,9 +93,12 @@ def _not_on_hub(name: str) -> str:
 
 def fetch(load: Any, source: str, *, what: str, **options: Any) -> Any:
     """Call a ``from_pretrained`` and turn its failures into one TrainingError with advice."""
+    # Without a network the libraries retry for about a minute, with warnings, before they fail;
+    # cached models need no network.
+    offline = not (Path(source).exists() or _can_be_asked(constants.ENDPOINT))
     try:
         with bars_on_terminals_only():
-            return load(source, **hub_options(source), **options)
+            return load(source, **({"local_files_only": True} if offline else {}), **options)
     except (OSError, ValueError, ImportError, KeyError, SafetensorError, RuntimeError) as error:
         reason = " ".join(str(error).split())[:400]
         if Path(source).exists():
@@ -128,17 +131,6 @@ def has_tokenizer(name: str | Path) -> bool:
     folder = Path(resolve_model(name))
     files = ("tokenizer*", "vocab.*", "spiece.model")
     return not folder.is_dir() or any(next(folder.glob(file), None) for file in files)
-
-
-def hub_options(source: str) -> dict[str, Any]:
-    """Return options with which ``from_pretrained`` does not wait for an unreachable hub.
-
-    Without a network the libraries retry for about a minute, with warnings, before they fail;
-    cached models need no network.
-    """
-    if Path(source).exists() or _can_be_asked(constants.ENDPOINT):
-        return {}
-    return {"local_files_only": True}
 
 
 @functools.cache

@@ -140,7 +140,7 @@ class RunFolder:
             self.save(RunState(trainer.__name__, dict(settings)))
         self.recover()
 
-    def recover(self) -> RunState | None:
+    def recover(self) -> None:
         """Complete an announced publication of a killed process, and discard the rest."""
         state = self.load()
         if state is not None and state.pending is not None:
@@ -148,7 +148,6 @@ class RunFolder:
         shutil.rmtree(self.staging, ignore_errors=True)
         if state is not None:
             self._drop_checkpoints(len(state.finished))
-        return state
 
     def start_anew(self) -> None:
         """Discard an earlier run; its model stays until the new run's first."""

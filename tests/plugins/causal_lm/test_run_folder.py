@@ -64,7 +64,8 @@ def test_a_save_stopped_at_any_move_loads_and_is_finished_later(tiny_model, tmp_
         weights = AutoModelForCausalLM.from_pretrained(folder.path).state_dict()
         values = {float(w.flatten()[0]) for w in weights.values()}
         assert len(values) == 1, "weights of two saves are mixed"
-        found = folder.recover()
+        folder.recover()
+        found = folder.load()
         assert found is not None
         assert [s.url for s in found.finished] == ["u0", "u1"]
         weights = AutoModelForCausalLM.from_pretrained(folder.path).state_dict()
@@ -81,7 +82,8 @@ def test_an_unannounced_staging_folder_is_thrown_away(tmp_path):
     folder.save(RunState("T", {}, [step(0)]))
     folder.staging.mkdir()
     (folder.staging / "model.safetensors").write_bytes(b"half")
-    assert folder.recover() == RunState("T", {}, [step(0)])
+    folder.recover()
+    assert folder.load() == RunState("T", {}, [step(0)])
     assert not folder.staging.exists()
     assert not (tmp_path / "model.safetensors").exists()
 

@@ -7,7 +7,7 @@ import pytest
 from lean_dojo_core.errors import ConfigError, UsageError
 from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_plugins.causal_lm.text.formatters import proof_text
-from lean_dojo_plugins.expert_iteration.problems import Schedule
+from lean_dojo_plugins.expert_iteration.problems import choose
 from lean_dojo_plugins.expert_iteration.proofs import FoundProof, ProofFile, chosen
 from lean_dojo_plugins.expert_iteration.trainer import ExpertIterationTrainer
 from lean_dojo_v2.benchmarks.attempts import Attempt
@@ -19,25 +19,26 @@ def tried(**proved: bool) -> list[Attempt]:
     return [Attempt(name, success) for name, success in proved.items()]
 
 
-def names(schedule: Schedule, *past: list[Attempt]) -> str:
-    return "".join(one.full_name for one in schedule.choose(PROBLEMS, past))
+def names(skip_after: int, limit: int | None, *past: list[Attempt]) -> str:
+    found = choose(PROBLEMS, past, skip_after=skip_after, limit=limit)
+    return "".join(one.full_name for one in found)
 
 
 def test_what_is_always_proved_is_left():
     past = [tried(a=True, b=True, c=False, d=True), tried(a=True, b=False, c=False, d=True)]
-    assert names(Schedule(2, None), *past) == "bc"
-    assert names(Schedule(3, None), *past) == "abcd"
-    assert names(Schedule(0, None), *past) == "abcd"
+    assert names(2, None, *past) == "bc"
+    assert names(3, None, *past) == "abcd"
+    assert names(0, None, *past) == "abcd"
     twice = [[*tried(a=True), *tried(a=False)]]  # one of two attempts
-    assert names(Schedule(1, None), *twice) == "abcd"
+    assert names(1, None, *twice) == "abcd"
 
 
 def test_what_was_tried_least_goes_first():
-    first = names(Schedule(2, 2))
-    rest = names(Schedule(2, 2), tried(**dict.fromkeys(first, True)))
+    first = names(2, 2)
+    rest = names(2, 2, tried(**dict.fromkeys(first, True)))
     assert sorted(first + rest) == list("abcd")
     past = [tried(a=True, b=False, c=True, d=False)]
-    assert names(Schedule(2, 2), *past) == "bd"  # all were tried once: those not proved
+    assert names(2, 2, *past) == "bd"  # all were tried once: those not proved
 
 
 def proof(problem: str, *steps: tuple[str, str]) -> FoundProof:
@@ -49,7 +50,7 @@ def proof(problem: str, *steps: tuple[str, str]) -> FoundProof:
 def test_a_proof_written_in_one_go_is_learned_as_it_is():
     text = "exact foo (by simp\n              rfl)"
     found = proof("a", ("s", text))
-    assert proof_text(found.theorem([found.in_one_go])) == text
+    assert proof_text(found.theorem(found.lesson(whole=True))) == text
     assert proof_text(found.theorem(found.tactics)) is None  # it does not end there
 
 

@@ -38,6 +38,7 @@ from lean_dojo_plugins.causal_lm.text.tokenisation import encode
 from lean_dojo_plugins.training.devices import Device, choose_device
 from lean_dojo_plugins.training.hub import fetch, fetch_tokenizer, resolve_model
 from lean_dojo_plugins.training.reporting import without_their_deprecations
+from lean_dojo_plugins.training.settings import plain
 from lean_dojo_v2.errors import CheckpointError, TrainingError
 from lean_dojo_v2.runs.files import STATE_FILE
 
@@ -145,17 +146,6 @@ def load_base(source: str, *, dtype: torch.dtype) -> PreTrainedModel:
     return fetch(load, source, what="model", dtype=dtype)  # type: ignore[no-any-return]
 
 
-def describe_parameters(model: Any) -> str:
-    """Describe how many parameters train.
-
-    >>> describe_parameters(torch.nn.Linear(10, 10))
-    'trainable parameters: 110 of 110 (100.00 %)'
-    """
-    total = sum(parameter.numel() for parameter in model.parameters())
-    trained = sum(p.numel() for p in model.parameters() if p.requires_grad)
-    return f"trainable parameters: {trained:,} of {total:,} ({100 * trained / max(total, 1):.2f} %)"
-
-
 def base_of(model: Any) -> PreTrainedModel:
     """Return the transformers model inside a PEFT model, or the model itself."""
     inner = model.get_base_model() if hasattr(model, "peft_config") else model
@@ -178,14 +168,9 @@ def base_of_adapter(folder: str) -> str:
 
 def _check_same_adapter(found: Any, wanted: LoraConfig, folder: str) -> None:
     for key in _FIXED_BY_ADAPTER:
-        ours, theirs = getattr(wanted, key), getattr(found, key)
-        if ours is None:  # peft fills in the architecture's usual modules
-            continue
-        if isinstance(ours, str) or isinstance(theirs, str):
-            same = ours == theirs
-        else:
-            same = set(ours) == set(theirs) if key == "target_modules" else ours == theirs
-        if not same:
+        ours, theirs = plain(getattr(wanted, key)), plain(getattr(found, key))
+        # Of None peft makes the architecture's usual modules.
+        if ours is not None and ours != theirs:
             raise UsageError(
                 f"lora_config.{key} = {ours!r}, but the adapter in {folder} has {theirs!r}; use "
                 "the same values to train it on, or merge it into its base model first"

@@ -83,7 +83,9 @@ def mend_template(tokenizer: PreTrainedTokenizerBase) -> None:
         tokenizer.chat_template = PLAIN_TEMPLATE
     if _refuses_system(tokenizer):
         _set_template(tokenizer, _JOIN_SYSTEM + _template(tokenizer))
-        _say(tokenizer, "refuses a system message; its text begins the user's turn")
+        _say_once(
+            tokenizer.name_or_path, "refuses a system message; its text begins the user's turn"
+        )
     (asked,), (whole,) = (
         render(tokenizer, [_PROBE], ask=True),
         render(tokenizer, [[*_PROBE, _REPLY]], ask=False),
@@ -97,8 +99,8 @@ def mend_template(tokenizer: PreTrainedTokenizerBase) -> None:
     before = whole.rpartition(_ANSWER)[0]
     if asked.rstrip(" ") != before.rstrip(" "):
         _set_template(tokenizer, _BEFORE_ANSWER + _template(tokenizer) + _CUT_ANSWER)
-        _say(
-            tokenizer,
+        _say_once(
+            tokenizer.name_or_path,
             f"writes {_end(before, asked)!r} before an answer, but {_end(asked, before)!r} where "
             "it asks for one; the model is asked with the former",
         )
@@ -131,11 +133,7 @@ def _end(text: str, other: str) -> str:
     return text[sum(1 for _ in same) :]
 
 
-def _say(tokenizer: PreTrainedTokenizerBase, what: str) -> None:
-    _say_once(f"{tokenizer.name_or_path}: its chat template {what}")
-
-
 @functools.cache
-def _say_once(text: str) -> None:
+def _say_once(model: str, what: str) -> None:
     if os.environ.get("RANK", "0") == "0":  # only the first process
-        print(text, file=sys.stderr)
+        print(f"{model}: its chat template {what}", file=sys.stderr)
