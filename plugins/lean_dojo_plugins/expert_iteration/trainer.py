@@ -9,7 +9,6 @@ from typing import Any, cast
 
 import attrs
 from accelerate import PartialState
-from datasets import Dataset
 
 from lean_dojo_core import Database, Repository
 from lean_dojo_core.errors import ConfigError, UsageError
@@ -25,7 +24,7 @@ from lean_dojo_plugins.expert_iteration.problems import (
 )
 from lean_dojo_plugins.expert_iteration.rounds import BATCH, Rounds
 from lean_dojo_plugins.sft.trainer import SFTTrainer
-from lean_dojo_plugins.training.curriculum import CurriculumStep, Loop
+from lean_dojo_plugins.training.curriculum import Loop
 from lean_dojo_plugins.training.data import checked_repositories
 from lean_dojo_plugins.training.devices import PATIENCE
 from lean_dojo_plugins.training.hub import require_model
@@ -200,7 +199,6 @@ class ExpertIterationTrainer(TrainsOnStatements, SFTTrainer):
         metadata=about("Folder of each repository, by address.", shapes_result=False),
     )
     _anew: bool = attrs.field(default=False, init=False, repr=False)
-    _used: bool = attrs.field(default=False, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         if self.whole_proof and self.formatter == TACTICS:
@@ -332,18 +330,11 @@ class ExpertIterationTrainer(TrainsOnStatements, SFTTrainer):
         )
         return Rounds(self, known, traced, data_path, problem_set)
 
-    def build_step_trainer(self, dataset: Dataset, step: CurriculumStep) -> Any:
-        """Build TRL's trainer for one round, around the model that the round starts from."""
-        if self._anew and self._used:
+    def fit(self, *args: Any, **options: Any) -> int:
+        """Train one round, from the start model or from that of the last round."""
+        if self._anew:
             self.forget_model()
-        built = super().build_step_trainer(dataset, step)
-        self._used = True
-        return built
-
-    def forget_model(self) -> None:
-        """Release the model; the next use loads it again."""
-        super().forget_model()
-        self._used = False
+        return super().fit(*args, **options)
 
     def searching_model(self) -> str:
         """Return the model to search with now: the last round's, or the first one's."""

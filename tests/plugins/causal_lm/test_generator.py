@@ -11,8 +11,8 @@ from torch.testing import assert_close
 from transformers import AutoModelForCausalLM
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_plugins.causal_lm.generate.draws import pick, uniforms
 from lean_dojo_plugins.causal_lm.generate.generator import CausalTacticGenerator, end_tokens
+from lean_dojo_plugins.causal_lm.generate.sampling import pick, uniforms
 from lean_dojo_plugins.causal_lm.model.loading import load_tokenizer
 from lean_dojo_v2.errors import CheckpointError, TrainingError
 

@@ -1,7 +1,6 @@
 """Sample tactics for many goals at once, each with its log-probability.
 
-The prompt is the formatter's, as in training. A prompt is run through the model once; its keys
-and values are then repeated for the samples. A tactic ends with its line, or with its turn.
+The prompt is the formatter's, as in training. A tactic ends with its line, or with its turn.
 """
 
 from __future__ import annotations
@@ -12,13 +11,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TypeAlias, cast
 
-import attrs
 import torch
-from transformers import Cache, PreTrainedModel, PreTrainedTokenizerBase
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from lean_dojo_core import DatasetFormatter, Message, registry
 from lean_dojo_core.errors import UnknownNameError, UsageError
-from lean_dojo_plugins.causal_lm.generate.draws import pick, uniforms
+from lean_dojo_plugins.causal_lm.generate.sampling import Choice, sample, uniforms
 from lean_dojo_plugins.causal_lm.model.label_head import restore_forward
 from lean_dojo_plugins.causal_lm.model.loading import (
     ADAPTER_FILE,
@@ -30,16 +28,11 @@ from lean_dojo_plugins.causal_lm.text.templates import render
 from lean_dojo_plugins.causal_lm.text.tokenisation import encode_prompt
 from lean_dojo_plugins.training.devices import choose_device
 from lean_dojo_plugins.training.hub import resolve_model
-from lean_dojo_plugins.training.rows import chunks
 from lean_dojo_plugins.training.run_folder import trained_settings
 from lean_dojo_v2.errors import CheckpointError
 from lean_dojo_v2.prover.completions import whole_proof_prompt
 
 log = logging.getLogger(__name__)
-
-KEPT_SHARE = 0.75
-"""Finished samples stay in the batch until at most this share is unfinished, since dropping them
-copies the cache."""
 
 DEFAULT_FORMATTER = "tactic-chat"
 """Formatter for a model whose folder does not record its training."""
@@ -49,25 +42,6 @@ MAX_LENGTH = 2048
 
 Suggestion: TypeAlias = tuple[str, float]
 """A tactic and its log-probability (natural, summed over its tokens and its end)."""
-
-Sample: TypeAlias = tuple[list[int], float]
-"""The tokens of a completion, none if it did not end, and its log-probability."""
-
-
-@attrs.frozen
-class _Choice:
-    """Choice of the next token, and tokens that end a completion."""
-
-    temperature: float
-    draws: torch.Tensor  # (samples, tokens)
-    ends: torch.Tensor
-
-    def of(self, log_probs: torch.Tensor, samples: torch.Tensor, step: int) -> torch.Tensor:
-        """Choose one token per row of ``(rows, vocabulary)``; each row continues a sample."""
-        if self.temperature == 0:
-            return log_probs.argmax(-1)
-        probabilities = torch.softmax(log_probs / self.temperature, dim=-1)
-        return pick(probabilities, self.draws[samples, step])
 
 
 def _warn_of_another(given: str | DatasetFormatter, recorded: str, model: str | Path) -> None:
@@ -296,6 +270,7 @@ class CausalTacticGenerator:
             For each prompt its completions as drawn, including the end token.
         """
         ends = self.turn_ends if whole else self.ends
+        pad = cast("int", self.tokenizer.pad_token_id)
         results: list[list[Suggestion]] = [[] for _ in prompts]
         training = self.model.training
         self.model.train(False)  # without dropout
@@ -303,9 +278,9 @@ class CausalTacticGenerator:
             for batch in self._batches(prompts, samples, max_new_tokens):
                 chosen, device = [seeds[index] for index in batch], self.model.device
                 draws = uniforms(chosen, samples, max_new_tokens, device)
-                choice = _Choice(temperature, draws, ends.to(device))
+                choice = Choice(temperature, draws, ends.to(device))
                 asked = [prompts[index] for index in batch]
-                found = self._sample(asked, samples, choice, max_new_tokens)
+                found = sample(self.model, asked, choice, pad=pad)
                 for index, each in zip(batch, found, strict=True):
                     results[index] = [(self._text(tokens), score) for tokens, score in each]
         finally:
@@ -338,98 +313,6 @@ class CausalTacticGenerator:
             size = max(1, self.batch_tokens // width)
             yield order[:size]
             order = order[size:]
-
-    @torch.inference_mode()
-    def _sample(
-        self,
-        prompts: Sequence[list[int]],
-        samples: int,
-        choice: _Choice,
-        max_new_tokens: int,
-    ) -> list[list[Sample]]:
-        ids, mask = self._pad(prompts)
-        output = self.model(
-            input_ids=ids,
-            attention_mask=mask,
-            position_ids=(mask.cumsum(1) - 1).clamp(min=0),
-            use_cache=True,
-            logits_to_keep=1,
-        )
-        try:
-            if samples > 1:
-                output.past_key_values.batch_repeat_interleave(samples)
-        except AttributeError as error:  # linear attention and other recurrent states
-            raise UsageError(
-                f"{type(self.model).__name__} keeps a state that transformers cannot repeat for "
-                "several samples; serve the model, for example with `vllm serve`, and name "
-                "the server with --endpoint"
-            ) from error
-        scored = self._go_on(
-            output.past_key_values,
-            output.logits[:, -1].repeat_interleave(samples, dim=0),
-            mask.repeat_interleave(samples, dim=0),
-            choice,
-            max_new_tokens,
-        )
-        return list(chunks(scored, samples))
-
-    def _go_on(
-        self,
-        cache: Cache,
-        logits: torch.Tensor,
-        mask: torch.Tensor,
-        choice: _Choice,
-        max_new_tokens: int,
-    ) -> list[Sample]:
-        """Write completions after prompts whose keys and values are in the cache, a row a sample.
-
-        ``logits`` of shape ``(samples, vocabulary)`` follow the prompts; ``mask`` is theirs,
-        ``(samples, length)``. A completion that does not end in time gives no tokens.
-        """
-        rows = torch.arange(len(mask), device=mask.device)  # the samples that are computed
-        ended = torch.zeros(len(mask), dtype=torch.bool, device=mask.device)
-        totals = torch.zeros(len(mask), device=mask.device)
-        texts: list[list[int]] = [[] for _ in range(len(mask))]
-        for step in range(max_new_tokens):
-            log_probs = torch.log_softmax(logits.float(), dim=-1)
-            chosen = choice.of(log_probs, rows, step)
-            going_on = ~ended[rows]
-            gained = log_probs.gather(1, chosen[:, None]).squeeze(1)
-            totals[rows] += torch.where(going_on, gained, 0.0)
-            for sample, token, counts in zip(
-                rows.tolist(), chosen.tolist(), going_on.tolist(), strict=True
-            ):
-                if counts:
-                    texts[sample].append(token)
-            ended[rows] |= torch.isin(chosen, choice.ends)
-            keep = (~ended[rows]).nonzero().squeeze(1)
-            if len(keep) == 0:
-                break
-            if len(keep) <= KEPT_SHARE * len(rows):
-                cache.batch_select_indices(keep)
-                rows, chosen, mask = rows[keep], chosen[keep], mask[keep]
-            mask = torch.cat([mask, mask.new_ones(len(mask), 1)], dim=1)
-            output = self.model(
-                input_ids=chosen[:, None],
-                attention_mask=mask,
-                position_ids=mask.sum(1, keepdim=True) - 1,
-                past_key_values=cache,
-                use_cache=True,
-            )
-            cache, logits = output.past_key_values, output.logits[:, -1]
-        return [
-            (tokens if over else [], total)
-            for tokens, total, over in zip(texts, totals.tolist(), ended.tolist(), strict=True)
-        ]
-
-    def _pad(self, prompts: Sequence[list[int]]) -> tuple[torch.Tensor, torch.Tensor]:
-        """Pad on the left: ids and mask, both ``(prompts, longest)``."""
-        width = max(map(len, prompts))
-        pad = self.tokenizer.pad_token_id
-        ids = [[pad] * (width - len(prompt)) + prompt for prompt in prompts]
-        mask = [[0] * (width - len(prompt)) + [1] * len(prompt) for prompt in prompts]
-        device = self.model.device
-        return torch.tensor(ids, device=device), torch.tensor(mask, device=device)
 
     def _text(self, tokens: list[int]) -> str:
         return cast("str", self.tokenizer.decode(tokens, skip_special_tokens=True))

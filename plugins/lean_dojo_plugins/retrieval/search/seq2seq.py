@@ -11,7 +11,7 @@ from transformers import AutoModelForSeq2SeqLM, LogitsProcessor, LogitsProcessor
 from transformers.modeling_outputs import BaseModelOutput
 
 from lean_dojo_core import remove_marks
-from lean_dojo_plugins.causal_lm.generate.draws import pick, uniforms
+from lean_dojo_plugins.causal_lm.generate.sampling import pick, uniforms
 from lean_dojo_plugins.retrieval.data.batches import load_tokenizer
 from lean_dojo_plugins.training.devices import choose_device
 from lean_dojo_plugins.training.hub import fetch
