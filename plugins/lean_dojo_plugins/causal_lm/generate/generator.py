@@ -24,7 +24,7 @@ from lean_dojo_plugins.causal_lm.model.loading import (
     load_tokenizer,
     match_vocabulary,
 )
-from lean_dojo_plugins.causal_lm.text.templates import render
+from lean_dojo_plugins.causal_lm.text.templates import A_TURN, render
 from lean_dojo_plugins.causal_lm.text.tokenisation import encode_prompt
 from lean_dojo_plugins.training.devices import choose_device
 from lean_dojo_plugins.training.hub import resolve_model
@@ -330,11 +330,7 @@ def turn_end_tokens(tokenizer: PreTrainedTokenizerBase, model: PreTrainedModel) 
     ends: set[int] = set()
     for value in (tokenizer.eos_token_id, model.generation_config.eos_token_id):
         ends.update(value if isinstance(value, list) else [] if value is None else [value])
-    turn: list[Message] = [
-        {"role": "user", "content": "x"},
-        {"role": "assistant", "content": "x"},
-    ]
-    (rendered,) = render(tokenizer, [turn], ask=False)
+    (rendered,) = render(tokenizer, [A_TURN], ask=False)
     tail = rendered.rpartition("x")[2]
     ids = cast("list[int]", tokenizer(tail, add_special_tokens=False)["input_ids"])
     return sorted(ends | set(ids) & set(tokenizer.all_special_ids))

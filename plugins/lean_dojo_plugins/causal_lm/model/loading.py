@@ -20,9 +20,8 @@ from typing import Any, cast
 
 import torch
 from accelerate import init_empty_weights
-from peft import LoraConfig, get_peft_model
+from peft import LoraConfig, PeftConfig, PeftModel, get_peft_model
 from peft.tuners.tuners_utils import BaseTunerLayer
-from peft.utils import CONFIG_NAME
 from transformers import (
     AutoConfig,
     AutoModelForCausalLM,
@@ -31,9 +30,8 @@ from transformers import (
     PreTrainedTokenizerBase,
 )
 
-from lean_dojo_core import Message
 from lean_dojo_core.errors import ConfigError, UsageError
-from lean_dojo_plugins.causal_lm.text.templates import mend_template
+from lean_dojo_plugins.causal_lm.text.templates import A_TURN, mend_template
 from lean_dojo_plugins.causal_lm.text.tokenisation import encode
 from lean_dojo_plugins.training.devices import Device, choose_device
 from lean_dojo_plugins.training.hub import fetch, fetch_tokenizer, resolve_model
@@ -71,17 +69,11 @@ def load_model(
     source = resolve_model(name)
     if lora is None:
         return _load_merged(source, torch.float32)
-    if is_adapter(source):
-        from peft import PeftModel
-
-        base = load_base(base_of_adapter(source), dtype=device.frozen_dtype)
-        with without_their_deprecations():
-            wrapped = PeftModel.from_pretrained(base, source, is_trainable=True)
-        _check_same_adapter(wrapped.peft_config["default"], lora, source)
-        return cast("PreTrainedModel", wrapped)
-    from lean_dojo_plugins.causal_lm.model.loading import adapt
-
-    return adapt(load_base(source, dtype=device.frozen_dtype), lora)
+    if not is_adapter(source):
+        return adapt(load_base(source, dtype=device.frozen_dtype), lora)
+    wrapped = _load_adapter(source, device.frozen_dtype, is_trainable=True)
+    _check_same_adapter(wrapped.peft_config["default"], lora, source)
+    return cast("PreTrainedModel", wrapped)
 
 
 def match_vocabulary(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> None:
@@ -90,11 +82,7 @@ def match_vocabulary(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase)
     known = embeddings.weight.shape[0]
     if cast("int", tokenizer.pad_token_id) >= known and tokenizer.eos_token is not None:
         tokenizer.pad_token = tokenizer.eos_token
-    turns: list[Message] = [
-        {"role": "user", "content": "x"},
-        {"role": "assistant", "content": "x"},
-    ]
-    (ids,) = encode(tokenizer, [turns], ask=False)
+    (ids,) = encode(tokenizer, [A_TURN], ask=False)
     if (unknown := max([*ids, cast("int", tokenizer.pad_token_id)])) >= known:
         token = tokenizer.convert_ids_to_tokens(unknown)
         raise TrainingError(
@@ -130,14 +118,16 @@ def _load_merged(source: str, dtype: torch.dtype) -> PreTrainedModel:
     """Load a whole model: an adapter is merged into its base."""
     if not is_adapter(source):
         return load_base(source, dtype=dtype)
-    from peft import PeftModel
-
-    base = load_base(base_of_adapter(source), dtype=dtype)
-    with without_their_deprecations():
-        wrapped = PeftModel.from_pretrained(base, source)
-    merged = cast("PreTrainedModel", wrapped.merge_and_unload())
+    merged = cast("PreTrainedModel", _load_adapter(source, dtype).merge_and_unload())
     merged.requires_grad_(True)
     return merged
+
+
+def _load_adapter(source: str, dtype: torch.dtype, *, is_trainable: bool = False) -> Any:
+    """Load the base of an adapter, and the adapter around it."""
+    base = load_base(base_of_adapter(source), dtype=dtype)
+    with without_their_deprecations():
+        return PeftModel.from_pretrained(base, source, is_trainable=is_trainable)
 
 
 def load_base(source: str, *, dtype: torch.dtype) -> PreTrainedModel:
@@ -154,8 +144,6 @@ def base_of(model: Any) -> PreTrainedModel:
 
 def base_of_adapter(folder: str) -> str:
     """Return the folder or hub id of the model that an adapter was trained on, which must exist."""
-    from peft import PeftConfig
-
     base = PeftConfig.from_pretrained(folder).base_model_name_or_path
     try:
         return resolve_model(base)
@@ -186,8 +174,8 @@ def adapt(base: PreTrainedModel, lora: LoraConfig) -> PreTrainedModel:
     """
     own = copy.deepcopy(lora)  # peft writes into the configuration that it is given
     own.task_type = own.task_type or "CAUSAL_LM"
-    plain: Any = base
-    words, output = plain.get_input_embeddings(), plain.get_output_embeddings()
+    bare: Any = base
+    words, output = bare.get_input_embeddings(), bare.get_output_embeddings()
     tied = output is not None and words.weight is output.weight
     try:
         with without_their_deprecations():
@@ -213,10 +201,9 @@ def adapt(base: PreTrainedModel, lora: LoraConfig) -> PreTrainedModel:
 
 def check_lora(name: str, lora: LoraConfig) -> None:
     """Check whether a new adapter fits a model, using a model without weights."""
-    source = resolve_model(name)
-    if (Path(source) / CONFIG_NAME).is_file():  # it trains on, and load_model compares the settings
+    if is_adapter(name):  # it trains on, and load_model compares the settings
         return
-    config = fetch(AutoConfig.from_pretrained, source, what="model")
+    config = fetch(AutoConfig.from_pretrained, resolve_model(name), what="model")
     with init_empty_weights(include_buffers=True), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # training itself gives them
         empty = AutoModelForCausalLM.from_config(config, dtype=torch.float32)  # type: ignore[no-untyped-call]

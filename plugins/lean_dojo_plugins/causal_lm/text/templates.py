@@ -58,6 +58,11 @@ _PROBE: list[Message] = [
     {"role": "user", "content": "[the user]"},
 ]
 _REPLY: Message = {"role": "assistant", "content": _ANSWER}
+A_TURN: list[Message] = [
+    {"role": "user", "content": "x"},
+    {"role": "assistant", "content": "x"},
+]
+"""A conversation to see which tokens a template adds."""
 
 
 def render(
