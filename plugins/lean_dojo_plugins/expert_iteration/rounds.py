@@ -14,7 +14,7 @@ import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ import orjson
 from tqdm import tqdm
 
 from lean_dojo_core.records import BenchmarkProblem, Theorem
-from lean_dojo_plugins.causal_lm.generate.serving import model_server, served_here
+from lean_dojo_plugins.causal_lm.generate.serving import served_here
 from lean_dojo_plugins.expert_iteration.problems import ProblemSet, choose
 from lean_dojo_plugins.expert_iteration.proofs import (
     FoundProof,
@@ -181,11 +181,11 @@ class Rounds:
         trainer = self.trainer
         if trainer.server_command is None:
             return nullcontext()
-        serve = partial(model_server, trainer.server_command, timeout=trainer.server_timeout)
         return served_here(
-            serve,
+            trainer.server_command,
             trainer.searching_model(),
             folder,
+            timeout=trainer.server_timeout,
             needed=needed,
             processes=trainer.processes,
         )

@@ -15,8 +15,8 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import psutil
@@ -56,6 +56,53 @@ def check_command(command: str) -> None:
             f"server_command: {' and '.join(missing)} must stand in it, for example "
             f"'vllm serve {MODEL} --port {PORT}', not {command!r}"
         )
+
+
+@contextmanager
+def served_here(
+    command: str, model: str, folder: Path, *, timeout: float, needed: bool, processes: PartialState
+) -> Iterator[str | None]:
+    """Have one process of each machine serve a model until all of its processes leave the context.
+
+    All processes enter it, each saying whether a server is ``needed``; the log goes to ``folder``.
+    A LoRA adapter is merged into its base first. Gives the address of the server's API; ``None``
+    where no process of this machine needs one. If a server does not start, all processes raise.
+    """
+    first = processes.process_index - processes.local_process_index  # of this machine
+    clear_device_cache(garbage_collection=True)  # the server needs the memory
+    wanted = gather_object([needed])[first : first + processes_here(processes.num_processes)]
+    number = f"-{first}" if first else ""
+    with ExitStack() as stack:
+        address, failure = None, None
+        if processes.is_local_main_process and any(wanted):
+            try:
+                plain = stack.enter_context(_plain(model, folder / f"merged{number}"))
+                log = folder / f"server{number}.log"
+                address = stack.enter_context(model_server(command, plain, log, timeout=timeout))
+            except Exception as error:
+                failure = error
+        answers = gather_object([(address, failure and (str(failure) or repr(failure)))])
+        if failure is not None:
+            raise failure
+        if why := next((text for _, text in answers if text), None):
+            raise UsageError(f"the model is not served: {why}")
+        yield answers[first][0]
+        processes.wait_for_everyone()
+
+
+@contextmanager
+def _plain(model: str, merged: Path) -> Iterator[str]:
+    """Give the model as servers take it: whole."""
+    source = resolve_model(model)
+    if not is_adapter(source):
+        yield source
+        return
+    shutil.rmtree(merged, ignore_errors=True)  # of a run that was killed
+    try:
+        merge_lora(Path(source), merged)
+        yield str(merged)
+    finally:
+        shutil.rmtree(merged, ignore_errors=True)
 
 
 @contextmanager
@@ -180,58 +227,3 @@ def _end_of(log: Path) -> str:
 
 def _say(text: str) -> None:
     tqdm.write(text, file=sys.stderr)
-
-
-LOG = "server.log"
-
-
-@contextmanager
-def served_here(
-    serve: Callable[[str, Path], AbstractContextManager[str]],
-    model: str,
-    folder: Path,
-    *,
-    needed: bool,
-    processes: PartialState,
-) -> Iterator[str | None]:
-    """Have one process of each machine serve a model until all of its processes leave the context.
-
-    All processes enter it, each saying whether a server is ``needed``; the log goes to ``folder``.
-    A LoRA adapter is merged into its base first. Gives the address of the server's API; ``None``
-    where no process of this machine needs one. If a server does not start, all processes raise.
-    """
-    first = processes.process_index - processes.local_process_index  # of this machine
-    clear_device_cache(garbage_collection=True)  # the server needs the memory
-    wanted = gather_object([needed])[first : first + processes_here(processes.num_processes)]
-    number = f"-{first}" if first else ""
-    with ExitStack() as stack:
-        address, failure = None, None
-        if processes.is_local_main_process and any(wanted):
-            try:
-                plain = stack.enter_context(_plain(model, folder / f"merged{number}"))
-                log = (folder / LOG).with_stem(f"server{number}")
-                address = stack.enter_context(serve(plain, log))
-            except Exception as error:
-                failure = error
-        answers = gather_object([(address, failure and (str(failure) or repr(failure)))])
-        if failure is not None:
-            raise failure
-        if why := next((text for _, text in answers if text), None):
-            raise UsageError(f"the model is not served: {why}")
-        yield answers[first][0]
-        processes.wait_for_everyone()
-
-
-@contextmanager
-def _plain(model: str, merged: Path) -> Iterator[str]:
-    """Give the model as servers take it: whole."""
-    source = resolve_model(model)
-    if not is_adapter(source):
-        yield source
-        return
-    shutil.rmtree(merged, ignore_errors=True)  # of a run that was killed
-    try:
-        merge_lora(Path(source), merged)
-        yield str(merged)
-    finally:
-        shutil.rmtree(merged, ignore_errors=True)
