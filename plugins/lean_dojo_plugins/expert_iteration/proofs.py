@@ -64,16 +64,16 @@ class FoundProof:
     def of(cls, problem: BenchmarkProblem, round_: int, result: SearchResult) -> FoundProof:
         """Make a record of a search's proof."""
         assert result.proof is not None
-        theorem = problem.theorem
+        theorem = problem.theorem or Theorem(problem.full_name, "", (1, 1), (1, 1), "", "")
         return cls(
             problem=problem.full_name,
             round=round_,
-            full_name=problem.full_name if theorem is None else theorem.full_name,
-            url="" if theorem is None else theorem.url,
-            commit="" if theorem is None else theorem.commit,
-            file_path="" if theorem is None else theorem.file_path,
-            start=(1, 1) if theorem is None else theorem.start,
-            end=(1, 1) if theorem is None else theorem.end,
+            full_name=theorem.full_name,
+            url=theorem.url,
+            commit=theorem.commit,
+            file_path=theorem.file_path,
+            start=theorem.start,
+            end=theorem.end,
             statement=with_context(problem.header or "", problem.statement),
             proof=result.proof,
             steps=[

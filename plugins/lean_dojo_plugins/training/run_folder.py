@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import attrs
+import cattrs
 
 from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.training.settings import default_settings
@@ -38,6 +39,7 @@ _REPORTS = (
     "forgetting.svg", "loss.svg", "rewards.svg", "verified.svg", "refusals.svg",
 )  # fmt: skip
 _VERSION = 1
+_READER = cattrs.Converter(detailed_validation=False)
 _ENTRY_POINTS = {"model.safetensors", "model.safetensors.index.json", "adapter_model.safetensors"}
 _WEIGHTS = re.compile(
     r"(model|adapter_model|pytorch_model)[^/]*\.(safetensors|bin)(\.index\.json)?"
@@ -104,15 +106,7 @@ class RunFolder:
             data = json.loads(file.read_text())
             if data["version"] != _VERSION:
                 raise CheckpointError(f"{file}: written by another version of this trainer")
-            pending = data["pending"]
-            return RunState(
-                data["trainer"],
-                data["settings"],
-                [_step(one) for one in data["finished"]],
-                None if pending is None else [_step(one) for one in pending],
-                list(data["pending_files"]),
-                data.get("run", {}),
-            )
+            return _READER.structure(data, RunState)
         except (ValueError, KeyError, TypeError) as error:
             raise CheckpointError(
                 f"{file}: not a training state ({error}); use another folder, or delete this file "
@@ -198,11 +192,6 @@ class RunFolder:
                 shutil.rmtree(entry, ignore_errors=True)
         if not any(folder.iterdir()):
             folder.rmdir()
-
-
-def _step(data: Mapping[str, Any]) -> FinishedStep:
-    known = attrs.fields_dict(FinishedStep)
-    return FinishedStep(**{name: value for name, value in data.items() if name in known})
 
 
 def trained_settings(folder: Path) -> Mapping[str, Any]:
