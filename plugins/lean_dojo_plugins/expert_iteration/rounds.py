@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
@@ -20,7 +19,6 @@ from typing import Any
 
 import attrs
 import orjson
-from tqdm import tqdm
 
 from lean_dojo_core.records import BenchmarkProblem, Theorem
 from lean_dojo_plugins.causal_lm.generate.serving import served_here
@@ -36,6 +34,7 @@ from lean_dojo_plugins.expert_iteration.proofs import (
 )
 from lean_dojo_plugins.training.curriculum import CurriculumStep
 from lean_dojo_plugins.training.data import is_in_share, split_file
+from lean_dojo_plugins.training.reporting import say
 from lean_dojo_plugins.training.run_folder import RunState, check_same_run
 from lean_dojo_v2.agent.proofs import ProofLog, ProvedTheorem
 from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
@@ -115,7 +114,7 @@ class Rounds:
             self.problem_set.statements.say()
             _ = self._problems  # one process checks, the others read its results
         if out := len(self.problem_set.left_out):
-            _say(
+            say(
                 f"{counted(len(self.problem_set.problems), 'problem', 'problems')}; "
                 f"{counted(out, 'theorem', 'theorems')} left out: held out, or stating the same as "
                 "a held-out theorem"
@@ -163,7 +162,7 @@ class Rounds:
         )
         left = attrs.evolve(bench, problems=everything).left(WHO, trainer.attempts)
         if left and self.process.leads:
-            _say(
+            say(
                 f"round {number}: searching {counted(len(everything), 'problem', 'problems')}, "
                 f"{counted(left, 'attempt', 'attempts')} to make"
             )
@@ -251,13 +250,13 @@ class Rounds:
                 orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in [*done, row]
             )
             atomic_write_bytes(file, lines)
-        _say(
+        say(
             f"round {number}: {len(proved)} of {self._tried} problems proved, {len(new)} for the "
             f"first time; {len(found)} of {len(self._problems)} so far"
         )
         if clock:
             what = counted(clock, "problem", "problems")
-            _say(f"round {number}: a time limit, instead of a count, ended work on {what}")
+            say(f"round {number}: a time limit, instead of a count, ended work on {what}")
 
     # --- training data ---------------------------------------------------------------------------
 
@@ -288,7 +287,7 @@ class Rounds:
         if (metadata := self.data_path / METADATA).is_file():
             atomic_write_bytes(output_path / METADATA, metadata.read_bytes())
         units = "found proofs" if whole else "steps of found proofs"
-        _say(f"round {number}: learning {learned} {units} and {human} of human ones")
+        say(f"round {number}: learning {learned} {units} and {human} of human ones")
 
     def _human(self) -> Iterator[Theorem]:
         """Yield the theorems whose human proofs are learned, too."""
@@ -311,7 +310,3 @@ class Rounds:
         for theorem in read_theorems(split_file(self.data_path)):
             if theorem.identity not in found and is_in_share(theorem, share):
                 yield theorem
-
-
-def _say(text: str) -> None:
-    tqdm.write(text, file=sys.stderr)

@@ -151,6 +151,11 @@ class NoFinalCheckpoint(TrainerCallback):
             control.should_save = False
 
 
+def say(text: str) -> None:
+    """Print a message on standard error, above any bar."""
+    tqdm.write(text, file=sys.stderr)
+
+
 REPOSITORIES = ("repository", "repositories")
 NOTHING = "skipped, because there is nothing to learn from"
 
@@ -186,6 +191,6 @@ class CurriculumProgress:
         self.say(f"[{number + 1}/{len(self.names)}] {self.names[number]}: {text}")
 
     def say(self, text: str) -> None:
-        """Print a message on standard error, above any bar."""
+        """Print a message, from the main process."""
         if self.is_main:
-            tqdm.write(text, file=sys.stderr)
+            say(text)

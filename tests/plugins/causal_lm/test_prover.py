@@ -13,7 +13,6 @@ from lean_dojo_core import Theorem
 from lean_dojo_core.errors import UnknownNameError
 from lean_dojo_plugins.causal_lm.model.loading import load_tokenizer
 from lean_dojo_plugins.training.run_folder import FinishedStep, RunFolder, RunState
-from lean_dojo_v2.errors import CheckpointError
 from lean_dojo_v2.lean.text.source import SourceTheorem
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover import HFProver
@@ -142,8 +141,3 @@ def test_a_run_that_has_finished_nothing_says_nothing_of_the_model(tiny_model, t
     assert HFProver(tmp_path / "out", device="cpu").tactics.max_length == 1024
     (tmp_path / "out" / "training_state.json").write_text('{"of": "somebody else"}')
     assert HFProver(tmp_path / "out", device="cpu").tactics.max_length == 1024
-
-
-def test_a_full_model_is_no_adapter(tiny_model):
-    with pytest.raises(CheckpointError, match="no LoRA adapter"):
-        HFProver(tiny_model, use_lora=True)

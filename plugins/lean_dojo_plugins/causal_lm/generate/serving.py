@@ -13,7 +13,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -23,11 +22,11 @@ import psutil
 from accelerate import PartialState
 from accelerate.utils import gather_object
 from accelerate.utils.memory import clear_device_cache
-from tqdm import tqdm
 
 from lean_dojo_core.errors import ConfigError, UsageError
 from lean_dojo_plugins.causal_lm.model.loading import is_adapter, merge_lora
 from lean_dojo_plugins.training.hub import resolve_model
+from lean_dojo_plugins.training.reporting import say
 from lean_dojo_v2.runs.processes import processes_here
 
 MODEL, PORT = "{model}", "{port}"
@@ -128,7 +127,7 @@ def model_server(command: str, model: str, log: Path, *, timeout: float) -> Iter
             _wait(server, port, log, timeout)
             yield f"http://{HOST}:{port}/v1"
             if server.poll() is not None:
-                _say(f"the model's server ended before its work was done; see {log}")
+                say(f"the model's server ended before its work was done; see {log}")
     finally:
         _end(server)
 
@@ -163,9 +162,9 @@ def _wait(server: subprocess.Popen[bytes], port: int, log: Path, timeout: float)
             )
         if now - said >= _SAID_AGAIN:
             said = now
-            _say(f"waiting for the model's server, {now - began:.0f} s so far (log: {log})")
+            say(f"waiting for the model's server, {now - began:.0f} s so far (log: {log})")
         time.sleep(_LOOK_AGAIN)
-    _say(f"the model's server answers after {time.monotonic() - began:.0f} s (log: {log})")
+    say(f"the model's server answers after {time.monotonic() - began:.0f} s (log: {log})")
 
 
 def _answers(port: int) -> bool:
@@ -223,7 +222,3 @@ def _free_port() -> int:
 def _end_of(log: Path) -> str:
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()[-_LAST_LINES:]
     return f"its log, {log}, ends with:\n" + "\n".join(lines)
-
-
-def _say(text: str) -> None:
-    tqdm.write(text, file=sys.stderr)
