@@ -21,6 +21,10 @@ from lean_dojo_v2.config import Settings, resolve
 from lean_dojo_v2.fields import about
 from lean_dojo_v2.structuring import structure
 
+__all__ = ["about"]  # which the public API takes from here
+
+Record = TypeVar("Record")
+
 # Settings of the library that change output, not what is learned.
 _ARGS_WITHOUT_EFFECT = {
     "dataloader_num_workers",
@@ -173,11 +177,6 @@ def check_values(args: Mapping[str, Any], *, on_cpu: bool) -> None:
         raise ConfigError("trainer_args: only one of fp16 and bf16 can be true")
     if args.get("fp16") and on_cpu:
         raise ConfigError("trainer_args.fp16 needs a GPU, and this training runs on the CPU")
-
-
-__all__ = ["about", "lora_of", "record_of"]
-
-Record = TypeVar("Record")
 
 
 def record_of(kind: type[Record], value: Record | Mapping[str, Any], name: str) -> Record:
