@@ -19,7 +19,7 @@ from transformers import AutoModelForCausalLM
 
 from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.causal_lm.generate.generator import CausalTacticGenerator, end_tokens
-from lean_dojo_plugins.causal_lm.generate.served import ServedTacticGenerator
+from lean_dojo_plugins.causal_lm.generate.served import ServedTacticGenerator, _tokens_of
 from lean_dojo_plugins.causal_lm.model.loading import load_tokenizer
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover import HFProver
@@ -231,7 +231,7 @@ def test_a_real_server(real, monkeypatch):
         assert [text for text, _ in found[0]] == [text for text, _ in found[1]]
         assert len({text for text, _ in found[0]}) > 1
         for written, (text, total) in zip(drawn, found[0] + found[1], strict=True):
-            ids = list(written.ids)
+            _, _, ids = _tokens_of(written)
             cut = next((place for place, token in enumerate(ids, 1) if token in ends), 0)
             if cut:
                 assert here._text(ids[:cut]).partition("\n")[0].strip() == text

@@ -13,8 +13,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import attrs
-
 from lean_dojo_core import DatasetFormatter
 from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.causal_lm.generate.generator import CausalTacticGenerator, Suggestion
@@ -43,33 +41,6 @@ _AS_IT_IS: dict[str, Any] = {
     # vLLM then says which tokens it wrote; llama.cpp always does.
     "return_token_ids": True,
 }
-
-
-@attrs.frozen
-class _Written:
-    """A completion from a server: its text, and the text and log-probability of each token.
-
-    ``ids`` is empty if the server does not return token ids.
-    """
-
-    text: str
-    tokens: Sequence[str]
-    logprobs: Sequence[float]
-    ids: Sequence[int]
-    finished: bool
-
-    @classmethod
-    def of(cls, choice: dict[str, Any]) -> _Written:
-        """Read a choice; llama.cpp lists its tokens in the format of chat completions."""
-        told = choice.get("logprobs") or {}
-        if content := told.get("content"):
-            tokens, logprobs = [t["token"] for t in content], [t["logprob"] for t in content]
-            ids = [t["id"] for t in content if "id" in t]
-        else:
-            tokens, logprobs = told.get("tokens") or [], told.get("token_logprobs") or []
-            ids = choice.get("token_ids") or []
-        finished = choice.get("finish_reason") == "stop"
-        return cls(choice.get("text") or "", tokens, logprobs, ids, finished)
 
 
 class ServedTacticGenerator(CausalTacticGenerator):
@@ -167,7 +138,7 @@ class ServedTacticGenerator(CausalTacticGenerator):
                 missing = samples - len(found)
                 own = (seed + len(found)) % _SEEDS
                 choices = self._request(prompt, n=missing, seed=own, **options)
-                found += [self._read(_Written.of(one), set(ends), whole) for one in choices]
+                found += [self._read(one, set(ends), whole) for one in choices]
             return found[:samples]
 
         with ThreadPoolExecutor(WORKERS) as threads:
@@ -195,29 +166,43 @@ class ServedTacticGenerator(CausalTacticGenerator):
             )
         return [choice.to_dict() for choice in answer.choices]
 
-    def _read(self, written: _Written, ends: set[int], whole: bool) -> Suggestion:
+    def _read(self, choice: dict[str, Any], ends: set[int], whole: bool) -> Suggestion:
         """Return a completion up to the first token that ends it, and its log-probability."""
-        if not written.logprobs:
+        text = choice.get("text") or ""
+        tokens, logprobs, ids = _tokens_of(choice)
+        if not logprobs:
             raise UsageError(
                 f"{self.endpoint} returns no log-probabilities, which a search needs; serve the "
                 "model with a server that does, such as vLLM, SGLang or llama.cpp"
             )
-        if written.ids and not _same(self._text(list(written.ids)), written.text):
+        if ids and not _same(self._text(ids), text):
             raise UsageError(
                 f"{self.endpoint} writes tokens that the tokenizer of "
                 f"{self.tokenizer.name_or_path} reads otherwise; name the model that the server "
                 "serves with --model"
             )
-        length = len(written.logprobs) if written.finished else 0
-        for place, token in enumerate(written.tokens):
-            by_id = place < len(written.ids) and written.ids[place] in ends
+        length = len(logprobs) if choice.get("finish_reason") == "stop" else 0
+        for place, token in enumerate(tokens):
+            by_id = place < len(ids) and ids[place] in ends
             if by_id or (not whole and "\n" in token):
                 length = place + 1
                 break
-        total = sum(written.logprobs[:length])
+        total = sum(logprobs[:length])
         if not length:
             return "", total
-        return self._text(list(written.ids[:length])) if written.ids else written.text, total
+        return self._text(ids[:length]) if ids else text, total
+
+
+def _tokens_of(choice: dict[str, Any]) -> tuple[list[str], list[float], list[int]]:
+    """Return the text, log-probability and id of each token; no ids if the server gives none.
+
+    llama.cpp lists its tokens in the format of chat completions.
+    """
+    told = choice.get("logprobs") or {}
+    if content := told.get("content"):
+        ids = [token["id"] for token in content if "id" in token]
+        return [token["token"] for token in content], [one["logprob"] for one in content], ids
+    return told.get("tokens") or [], told.get("token_logprobs") or [], choice.get("token_ids") or []
 
 
 def _same(ours: str, theirs: str) -> bool:
