@@ -1,9 +1,6 @@
-"""Base class of trainers of causal language models.
+"""Base class of trainers of causal language models, which build the trainer of one step.
 
-Repositories come one after another; each step trains on the merged data of all so far, for one
-trainer run, and ends with the model and tokenizer saved. A trainer derives from
-:class:`CausalTrainer` and builds the transformers trainer of one step; export, formatting, saving,
-resuming, several processes, logs and the model card are done here.
+Export, formatting, saving, resuming, several processes, logs and the model card are done here.
 """
 
 from __future__ import annotations

@@ -144,11 +144,8 @@ def chosen(
 ) -> Iterator[Theorem]:
     """Choose training data: the shortest proofs of each problem, and every pair once.
 
-    Args:
-        found: The proofs of each problem.
-        limit: Maximum number of proofs per problem; ``None`` for all.
-        known: Pairs that are learned anyway, whose steps are left out.
-        whole: Learn each proof as a whole, not its steps.
+    At most ``limit`` proofs of a problem; ``known`` pairs are learned anyway, and left out. With
+    ``whole`` each proof is learned as a whole, not its steps.
     """
     seen = set(known)
     for name in sorted(found):

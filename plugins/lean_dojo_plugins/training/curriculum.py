@@ -198,13 +198,9 @@ _ROWS_FILE = "rows.arrow"
 
 
 class Loop:
-    """Runs a trainer's curriculum.
+    """Runs a trainer's curriculum on the data that a database exports to ``data_path``.
 
     Args:
-        trainer: The trainer.
-        repos: The steps of the curriculum.
-        database: Exports the data of the steps so far.
-        data_path: Folder for the data.
         noun: Noun for a step in messages, singular and plural.
         make_ready: Called by every process before the main one exports the data of a step.
     """

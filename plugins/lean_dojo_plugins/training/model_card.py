@@ -19,14 +19,10 @@ _LIBRARIES = ("lean-dojo-v2", "torch", "transformers", "trl", "peft", "accelerat
 
 
 def write_model_card(folder: Path, trainer: Any, steps: Sequence[FinishedStep]) -> None:
-    """Write ``README.md`` beside a model.
+    """Write ``README.md`` beside a model that a trainer has trained on these repositories.
 
-    Args:
-        folder: The model's.
-        trainer: Has ``model_name``, ``settings()``, and ``card()``, which returns ``title`` (the
-            words before the name of the start model), ``does``, ``library``, ``task`` and
-            ``formatter``.
-        steps: The repositories that the model has been trained on.
+    The trainer has ``model_name``, ``settings()``, and ``card()``, which returns ``title`` (the
+    words before the name of the start model), ``does``, ``library``, ``task`` and ``formatter``.
     """
     settings, card = _without_paths(trainer.settings()), trainer.card()
     formatter = registry.dataset_formatters[card["formatter"]]

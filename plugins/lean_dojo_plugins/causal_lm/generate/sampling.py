@@ -26,10 +26,8 @@ Sample: TypeAlias = tuple[list[int], float]
 def uniforms(seeds: Sequence[int], samples: int, tokens: int, device: torch.device) -> torch.Tensor:
     """Draw a number for every token that may be sampled, from the goals' own seeds.
 
-    They are drawn on the CPU, so they are the same on all devices.
-
-    Returns:
-        ``(goals * samples, tokens)`` numbers in [0, 1), a goal's samples together.
+    They are drawn on the CPU, so they are the same on all devices. The result has the shape
+    ``(goals * samples, tokens)``, a goal's samples together, with numbers in [0, 1).
     """
     exact = torch.float32 if device.type == "mps" else torch.float64
     rows = [
@@ -42,12 +40,8 @@ def uniforms(seeds: Sequence[int], samples: int, tokens: int, device: torch.devi
 def pick(probabilities: torch.Tensor, draws: torch.Tensor) -> torch.Tensor:
     """Choose by the inverse of the cumulative distribution.
 
-    Args:
-        probabilities: ``(rows, vocabulary)``, not negative; rows need not sum to 1.
-        draws: ``(rows,)`` numbers in [0, 1).
-
-    Returns:
-        ``(rows,)`` indices, never of an entry with probability 0.
+    Of ``(rows, vocabulary)`` probabilities, which need not sum to 1, and ``(rows,)`` draws in
+    [0, 1) the result is ``(rows,)`` indices, never of an entry with probability 0.
     """
     cumulative = probabilities.cumsum(-1, dtype=draws.dtype)
     wanted = draws[:, None] * cumulative[:, -1:]

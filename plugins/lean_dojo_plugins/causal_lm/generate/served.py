@@ -47,15 +47,11 @@ class ServedTacticGenerator(CausalTacticGenerator):
     """Suggests tactics as :class:`CausalTacticGenerator` does, computed by a server.
 
     Seeds are sent to the server: its samples differ from a local model's, but have the same
-    distribution. ``OPENAI_API_KEY`` is sent if it is set.
+    distribution. ``OPENAI_API_KEY`` is sent if it is set. Of ``model_path`` only the configuration,
+    the tokenizer and the training record are read.
 
     Args:
-        model_path: The served model: a folder or hub id, of which only the configuration, the
-            tokenizer and the training record are read.
         endpoint: Base address of the server's API, such as ``http://localhost:8000/v1``.
-        use_lora: Whether ``model_path`` must be an adapter.
-        formatter: As of :class:`CausalTacticGenerator`.
-        max_length: As of :class:`CausalTacticGenerator`.
         served_name: The model's name on the server; by default its only model, or among several,
             the one named ``model_path``.
         timeout: Seconds that one request may take.

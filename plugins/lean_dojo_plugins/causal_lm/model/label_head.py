@@ -27,9 +27,8 @@ if TYPE_CHECKING:
 def restore_forward(model: Any) -> None:
     """Undo wrappers that trainers put around a model's ``forward`` (autocast, a fused head).
 
-    Each curriculum step builds a new trainer around the same model, and each trainer wraps
-    ``forward`` once more; and accelerate would leave a model that it once prepared without
-    autocast.
+    Each curriculum step builds a new trainer around the same model, which wraps ``forward`` once
+    more; and accelerate would leave a model that it once prepared without autocast.
     """
     for module in {id(m): m for m in (model, base_of(model))}.values():
         for name in ("forward", "_original_forward", "_is_accelerate_prepared"):

@@ -202,11 +202,10 @@ def preview(
     limit: int = 3,
     max_length: int | None = None,
 ) -> list[PreviewExample]:
-    """Return the first examples, rendered and tokenised as for training.
+    """Return the first examples, rendered and tokenised as for training: shortened, or left out.
 
     Rows with a ``completion`` are shown with their labels; rows of a prompt alone (GRPO) carry no
-    loss, which covers the model's own samples. An example that is longer than ``max_length`` is
-    shown shortened, or left out, as in training.
+    loss, which covers the model's own samples.
     """
     tokeniser = Tokeniser(tokenizer, max_length)
     return list(islice(_examples(tokeniser, formatter, theorems), limit))
