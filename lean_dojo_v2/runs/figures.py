@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Mapping, Sequence
-from itertools import accumulate
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -76,31 +75,14 @@ def recall(rows: Rows) -> Figure | None:
 
 
 def refusals(rows: Rows) -> Figure | None:
-    """Plot the share of refused completions, one area per reason."""
-    found = list(refusal_shares(rows) or ())
-    if not found:
-        return None
-    counted = [row for row in rows if any(key.startswith(REFUSALS) for key in row)]
-    groups = [[key] for key in found[:_REASONS_DRAWN]]
-    if rest := found[_REASONS_DRAWN:]:
-        groups.append(rest)
-    series = [
-        _thinned([(row["step"], sum(row.get(key, 0.0) for key in keys)) for row in counted])
-        for keys in groups
+    """Plot the share of completions that the most frequent reasons refused."""
+    names = {key: reason(key) for key in list(refusal_shares(rows) or ())[:_REASONS_DRAWN]}
+    counted = [
+        {**dict.fromkeys(names, 0.0), **row}
+        for row in rows
+        if any(key.startswith(REFUSALS) for key in row)
     ]
-    labels = ["other" if keys == rest else reason(keys[0]) for keys in groups]
-    figure, axes = titled_figure("Refused completions by reason", "share of completions")
-    heights = [[value for _, value in line] for line in series]
-    if len(series[0]) == 1:  # an area over one step has no width
-        bottoms = [0.0, *accumulate(line[0] for line in heights)]
-        for line, bottom, label, colour in zip(heights, bottoms, labels, COLOURS, strict=False):
-            axes.bar(series[0][0][0], line[0], 0.4, bottom, label=label, color=colour)
-    else:
-        steps = [step for step, _ in series[0]]
-        axes.stackplot(steps, heights, labels=labels, colors=COLOURS[: len(labels)], alpha=0.85)
-        axes.margins(x=0)
-    axes.set_ylim(0, max(0.01, 1.15 * max(map(sum, zip(*heights, strict=True)))))
-    return _with_legend(figure, axes, from_labels=1)
+    return _lines(_named(counted, names), "Refused completions by reason", "share of completions")
 
 
 def refusal_shares(rows: Rows) -> dict[str, float] | None:
@@ -202,13 +184,8 @@ def _lines(lines: Mapping[str, Points], title: str, ylabel: str) -> Figure | Non
         else:
             axes.plot(steps, values, alpha=0.25, **{**style, "linewidth": 1})
             axes.plot(steps, _smoothed(values), label=label, **style)
-    return _with_legend(figure, axes)
-
-
-def _with_legend(figure: Figure, axes: Axes, *, from_labels: int = 2) -> Figure:
     axes.locator_params(axis="x", integer=True)
-    if len(axes.get_legend_handles_labels()[1]) >= from_labels:
-        figure.legend(fontsize="small", frameon=False, loc="outside lower left", ncols=4)
+    figure.legend(fontsize="small", frameon=False, loc="outside lower left", ncols=4)
     return figure
 
 
