@@ -180,7 +180,10 @@ def _load(info: PluginInfo, earlier: Iterable[PluginInfo]) -> tuple[PluginInfo, 
     try:
         # What a plugin prints while it loads must not end up in `--json` output.
         with redirect_stdout(sys.stderr), _deprecations_named(info):
-            specs = load(lambda: _specs(info, earlier), f"plugin {info.name}")
+            if info.builtin:
+                specs = _specs(info, earlier)
+            else:
+                specs = load(lambda: _specs(info, earlier), f"plugin {info.name}")
     except _OtherApiError as error:
         return attrs.evolve(info, status="incompatible", error=str(error)), []
     except (Exception, SystemExit) as error:  # plugin code: anything may come out of it
