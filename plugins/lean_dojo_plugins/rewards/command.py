@@ -11,6 +11,7 @@ import click
 
 from lean_dojo_core import registry
 from lean_dojo_core.errors import UsageError
+from lean_dojo_plugins.rewards.adapter import completion_texts
 from lean_dojo_v2.cli.names import complete_reward
 from lean_dojo_v2.cli.output import emit_json, json_option, note, paragraph, table
 from lean_dojo_v2.cli.plugins_check import limited, timeout_option
@@ -155,9 +156,11 @@ def _read(file: Path) -> list[dict[str, Any]]:
             row = parse_json(line)
         except ValueError as error:  # no JSON, or no UTF-8
             raise UnreadableFileError(f"is not JSON: {error}", path=file, place=place) from error
-        if not isinstance(row, dict) or not isinstance(row.get("completion"), (str, list)):
+        try:
+            completion_texts([row["completion"]])
+        except (KeyError, TypeError) as error:
             what = "is not an object with 'completion', a text or a list of messages"
-            raise UnreadableFileError(what, path=file, place=place)
+            raise UnreadableFileError(what, path=file, place=place) from error
         rows.append(row)
     if not rows:
         raise UnreadableFileError("holds no completions", path=file)

@@ -115,6 +115,8 @@ def test_what_a_reward_prints_is_a_message(lean_dojo: Run, somebodys: None) -> N
             [{"completion": None}],
             "line 1: is not an object with 'completion', a text",
         ),
+        (["constant"], [{"completion": [3]}], "line 1: is not an object with 'completion'"),
+        (["constant"], ["[3]"], "line 1: is not an object with 'completion'"),
         (["constant:0.5"], ROWS, "only a weight may follow the reward 'constant'"),
         (["lean-dojo-v2:constnat"], ROWS, "Did you mean 'constant'"),
         (["constant"], [""], "holds no completions"),
