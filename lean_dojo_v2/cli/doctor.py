@@ -152,7 +152,7 @@ def _engines() -> Iterator[Check]:
         yield Check("lean", "embedded", "problem", str(error))
         return
     status = install.status()
-    detail = f"Lean {status.lean_version} on Node {install.node_version()}"
+    detail = f"Lean {install.LEAN_VERSION} on Node {install.node_version()}"
     size = f"{status.bytes_used / 1e6:.0f} MB in {status.path.parent}"
     state = f", {size}" if status.installed else ": is downloaded on first use"
     yield Check("lean", "embedded", "ok" if status.installed else "note", detail + state)

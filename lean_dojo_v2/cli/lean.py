@@ -64,8 +64,8 @@ def status(as_json: bool) -> None:
                 "embedded": {
                     "installed": found.installed,
                     "path": str(found.path),
-                    "lean_version": found.lean_version,
-                    "package": found.package,
+                    "lean_version": embedded.LEAN_VERSION,
+                    "package": f"{embedded.PACKAGE}@{embedded.VERSION}",
                     "bytes": found.bytes_used,
                     "other_versions": [str(path) for path in found.others],
                     "node": node,
@@ -76,7 +76,7 @@ def status(as_json: bool) -> None:
         return
     size = f"{found.bytes_used / 1e6:.0f} MB"
     state = f"installed, {size}" if found.installed else "not installed (`lean-dojo lean install`)"
-    click.echo(f"embedded: Lean {found.lean_version}, {state}")
+    click.echo(f"embedded: Lean {embedded.LEAN_VERSION}, {state}")
     click.echo(f"          {found.path}")
     for path in found.others:
         click.echo(f"          another version: {path}")

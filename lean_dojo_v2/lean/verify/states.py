@@ -11,7 +11,7 @@ import attrs
 from lean_dojo_core.records import Position
 from lean_dojo_v2.lean.client.records import GoalState
 from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.errors import LeanError, RequestError, StaleStateError
+from lean_dojo_v2.lean.errors import LeanError, RequestError
 from lean_dojo_v2.lean.text.lexer import code_tokens
 from lean_dojo_v2.lean.text.source import SourceTheorem
 
@@ -125,9 +125,7 @@ def digest(server: Server, state: GoalState, *, timeout: float | None = None) ->
     Raises:
         StaleStateError: The state belongs to an engine that is gone.
     """
-    if not server.holds(state):
-        raise StaleStateError(f"Goal state {state.state_id} belongs to an engine that is gone.")
-    answer = server.ask("dojo.digest", {"stateId": state.state_id}, timeout)
+    answer = server.ask("dojo.digest", {"stateId": state}, timeout)
     return StateDigest(tuple(answer["goals"]), tuple(answer["each"]))
 
 

@@ -54,8 +54,6 @@ class Status:
 
     installed: bool
     path: Path
-    lean_version: str
-    package: str
     bytes_used: int
     others: tuple[Path, ...] = ()
 
@@ -110,8 +108,6 @@ def status() -> Status:
     return Status(
         installed=find() is not None,
         path=wanted,
-        lean_version=LEAN_VERSION,
-        package=f"{PACKAGE}@{VERSION}",
         bytes_used=sum(f.stat().st_size for p in folders for f in p.rglob("*") if f.is_file()),
         others=tuple(sorted(path for path in folders if path != wanted)),
     )
