@@ -157,7 +157,7 @@ private def parsePiece (request : Request) : DojoM Json := do
   let env ← sessionEnv
   let category := request.text "category"
   unless Parser.isParserCategory env category.toName do refuse "parse" s!"there is no syntax category {category}"
-  let (_, stop) ← orRefuse "parse" (parsePrefix env category.toName (request.text "input"))
+  let stop ← orRefuse "parse" (parsePrefix env category.toName (request.text "input"))
   return record [("pos", toJson stop)]
 
 /-! ## `dojo.parse_tactic`: nothing is elaborated and nothing runs -/

@@ -133,7 +133,6 @@ def Elaborated.sequences (unit : Elaborated) : IO (Array Sequence) := do
 
 /-- The run of a member that counts. -/
 structure Run where
-  range : ByteRange
   info : TacticInfo
   above : Above
   changed : Bool
@@ -164,7 +163,7 @@ def runsOf (unit : Elaborated) (sequences : Array Sequence) (visit : Above → I
       let here ← match known? with
         | some known => pure known.place
         | none => place.modifyGet fun n => (n, n + 1)
-      found.modify (·.insert range { range, info, above, changed, place := here })
+      found.modify (·.insert range { info, above, changed, place := here })
   found.get
 
 /-- The sequence that has a member at a range: its members from that one on, and where its first one begins. -/
@@ -173,29 +172,20 @@ def fromMember? (sequences : Array Sequence) (range : ByteRange) : Option (Seque
     let index ← members.findIdx? (· == range)
     return (members.extract index members.size, members[0]!.1)
 
-private def Sequence.start (members : Sequence) : Nat := (members.getD 0 (0, 0)).1
-private def Sequence.stop (members : Sequence) : Nat := (members.getD (members.size - 1) (0, 0)).2
-
 /-- The outermost sequences inside a range. -/
 def sequencesInside (sequences : Array Sequence) (range : ByteRange) : Array Sequence := Id.run do
-  let nested := sequences.filter fun members =>
-    range.1 ≤ members.start && members.stop ≤ range.2 && members.getD 0 (0, 0) != range
-  let isBefore (a b : Sequence × Nat) : Bool :=
-    a.1.start < b.1.start ||
-      (a.1.start == b.1.start && (b.1.stop < a.1.stop || (b.1.stop == a.1.stop && a.2 < b.2)))
-  let sorted := (nested.zip (Array.range nested.size)).qsort isBefore
   let mut found := #[]
   let mut last := range.1
-  for (members, _) in sorted do
-    if members.start < last then continue
-    found := found.push members
-    last := members.stop
+  for members in sequences do
+    let first := members.getD 0 (0, 0)
+    let (_, stop) := members.getD (members.size - 1) (0, 0)
+    if first != range && last ≤ first.1 && stop ≤ range.2 then
+      found := found.push members
+      last := stop
   return found
 
 /-- The outermost member that begins at a byte. -/
 def memberAt? (sequences : Array Sequence) (offset : Nat) : Option ByteRange :=
-  sequences.foldl (init := none) fun best? members =>
-    members.foldl (init := best?) fun best? member =>
-      if member.1 == offset && best?.all (fun (best : ByteRange) => best.2 < member.2) then some member else best?
+  sequences.findSome? fun members => members.find? (·.1 == offset)
 
 end Dojo

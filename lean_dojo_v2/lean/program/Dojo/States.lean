@@ -49,39 +49,39 @@ def shown (state : ProofState) : DojoM (List (String × Json)) := do
 
 end ProofState
 
-/-- A parser behind white space and comments. -/
-private def behindSpace (parser : Parser.ParserFn) : Parser.ParserFn :=
-  fun context state => parser context (Parser.whitespace context state)
-
+/-- Runs a parser behind white space and comments. -/
 private def runParser (env : Environment) (text : String) (parser : Parser.ParserFn) :
     Except String (Parser.InputContext × Parser.ParserState) := do
   if let some problem := nestingProblem? text then throw problem
   let input := Parser.mkInputContext text "<input>"
-  let state := (behindSpace parser).run input { env, options := {} } (Parser.getTokenTable env) (Parser.mkParserState text)
+  let parser := Parser.andthenFn Parser.whitespace parser
+  let state := parser.run input { env, options := {} } (Parser.getTokenTable env) (Parser.mkParserState text)
   if !state.allErrors.isEmpty then throw (state.toErrorMsg input)
   return (input, state)
 
-/-- Parses one tactic, or several one after the other, as in a `by` block; all of the text must be used. -/
-def parseSequence (env : Environment) (text : String) : Except String Syntax := do
-  let (input, state) ← runParser env text Parser.Tactic.tacticSeq.fn
+/-- Parses a text, all of it. -/
+private def parseWhole (env : Environment) (text : String) (parser : Parser.ParserFn) : Except String Syntax := do
+  let (input, state) ← runParser env text parser
   if state.pos.byteIdx == text.utf8ByteSize then return state.stxStack.back
   throw ((state.mkError "end of input").toErrorMsg input)
 
-/-- Parses a piece of a category at the beginning of a text; with the byte where it ends. -/
-def parsePrefix (env : Environment) (category : Name) (text : String) : Except String (Syntax × Nat) := do
-  let (_, state) ← runParser env text (Parser.categoryParserFn category)
-  return (state.stxStack.back, state.pos.byteIdx)
+/-- Parses one tactic, or several one after the other, as in a `by` block. -/
+def parseSequence (env : Environment) (text : String) : Except String Syntax :=
+  parseWhole env text Parser.Tactic.tacticSeq.fn
 
-/-- Parses a text of a category; all of it must be used. -/
-def parseText (env : Environment) (category : Name) (text : String) : Except String Syntax := do
-  if let some problem := nestingProblem? text then throw problem
-  Parser.runParserCategory env category text
+/-- Parses a text of a category. -/
+def parseText (env : Environment) (category : Name) (text : String) : Except String Syntax :=
+  parseWhole env text (Parser.categoryParserFn category)
 
 /-- The same for a text that Lean elaborates next: what it may run is noted. -/
 def parseToRun (env : Environment) (category : Name) (text : String) : DojoM (Except String Syntax) := do
   let parsed := parseText env category text
   if let .ok stx := parsed then noteSyntax env stx
   return parsed
+
+/-- The byte where a piece of a category at the beginning of a text ends. -/
+def parsePrefix (env : Environment) (category : Name) (text : String) : Except String Nat := do
+  return (← runParser env text (Parser.categoryParserFn category)).2.pos.byteIdx
 
 /-- Nothing may stay postponed. -/
 def settle : TermElabM Unit := Term.synthesizeSyntheticMVarsNoPostponing
