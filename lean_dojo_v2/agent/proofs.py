@@ -72,13 +72,8 @@ class ProofLog:
 def make_patch(root: Path, proofs: Iterable[ProvedTheorem]) -> str:
     """Return proofs as a unified diff that ``git apply`` takes in their repository's folder.
 
-    Args:
-        root: The folder; nothing in it is changed.
-        proofs: Proofs of its theorems; the last one for a theorem counts.
-
-    Raises:
-        UnreadableFileError: If a file is missing.
-        LeanError: If a file is not the one that was traced.
+    The last proof of a theorem counts. A file that is missing, or is not the one that was traced,
+    is an error.
     """
     by_file: dict[str, dict[Position, ProvedTheorem]] = defaultdict(dict)
     for proof in proofs:
@@ -103,12 +98,7 @@ def _patched(text: str, file_path: str, proofs: Mapping[Position, ProvedTheorem]
 
 
 def file_patch(old: str, new: str, path: str) -> str:
-    r"""Return a unified diff of one file.
-
-    Args:
-        old: Its text, with original line endings.
-        new: Its new text.
-        path: Its path relative to the folder where the patch is applied, with ``/``.
+    r"""Return a unified diff of one file; ``path`` is relative to where the patch is applied.
 
     >>> print(file_patch("a\n", "b\n", "x"), end="")
     --- a/x

@@ -1,4 +1,4 @@
-"""The ``lean-dojo`` program: one file per command, each imported only when used."""
+"""The ``lean-dojo`` program; its commands are imported when they are used."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from collections.abc import Sequence
 
 import click
 
-from lean_dojo_v2.cli.lazy import COMPLETION, LazyCommand, ProgramGroup
+from lean_dojo_v2.cli.lazy import LazyCommand, ProgramGroup
+
+COMPLETION = "_LEAN_DOJO_COMPLETE"
+"""Set by the shell while it completes a line; click reads it."""
 
 TRACEBACK_VARIABLE = "LEAN_DOJO_TRACEBACK"
 
@@ -35,8 +38,10 @@ _SUMMARIES = {
     "completion": "Print the script for shell completion.",
 }
 
+_FILES = {"config": "show", "evaluate": "train"}
+"""Modules of the commands whose module has another name."""
 COMMANDS = {
-    name: LazyCommand(f"lean_dojo_v2.cli.{name}:{name}", summary)
+    name: LazyCommand(name, f"lean_dojo_v2.cli.{_FILES.get(name, name)}:{name}", summary)
     for name, summary in _SUMMARIES.items()
 }
 """The commands of this package by name, in the order of ``lean-dojo --help``."""
@@ -71,7 +76,7 @@ def _keep_traceback(_context: click.Context, _parameter: click.Parameter, value:
 
 @click.group(
     cls=ProgramGroup,
-    lazy=COMMANDS,
+    commands=COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.option(
@@ -171,11 +176,7 @@ def _message(error: Exception) -> str:
 
 
 def _flush() -> bool:
-    """Flush standard output; a closed reader (``| head``) is not an error.
-
-    Returns:
-        Whether something could not be written, as on a full disk; reported on stderr.
-    """
+    """Flush the output; return whether it could not be written. A closed pipe is no error."""
     full = False
     for stream in (sys.stdout, sys.stderr):
         try:

@@ -10,25 +10,27 @@ import click
 
 from lean_dojo_core import registry
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.cli.names import complete_trainer
 from lean_dojo_v2.cli.options import (
+    argument,
     commit_option,
+    complete_trainer,
     config_option,
     database_option,
-    filled_by,
-    grouped,
+    group,
+    option,
     set_option,
+    with_options,
 )
 from lean_dojo_v2.cli.proving import ProvingOptions, prove_with, set_up
 from lean_dojo_v2.cli.run import (
     RUN_KEY,
     RunOptions,
     RunSection,
+    SettingsCommand,
     gather,
     make_trainer,
     reward_option,
 )
-from lean_dojo_v2.cli.settings import SettingsCommand
 from lean_dojo_v2.cli.waiting import long_command
 
 if TYPE_CHECKING:
@@ -48,38 +50,31 @@ def agent() -> None:
 class _Where:
     """The options for repository and database."""
 
-    source: str = filled_by(click.argument("source", metavar="URL|PATH", type=click.Path()))
-    commit: str | None = filled_by(commit_option)
-    database: Path | None = filled_by(database_option(default=None))
+    source: str = argument(metavar="URL|PATH", type=click.Path())
+    commit: str | None = commit_option
+    database: Path | None = database_option(default=None)
 
 
 @agent.command(
     cls=SettingsCommand,
     short_help="Train a causal language model (sft, expert-iteration, grpo); prove with it.",
 )
-@grouped(where=_Where)
-@click.option(
-    "--trainer",
-    "name",
-    metavar="NAME",
-    default="sft",
-    show_default=True,
-    shell_complete=complete_trainer,
-    help="Trainer to use; the model in its output_dir proves.",
-)
-@config_option
-@set_option
-@reward_option
-@grouped(asked=ProvingOptions)
+@with_options
 @long_command()
 def hf(
     *,
-    where: _Where,
-    name: str,
-    files: tuple[Path, ...],
-    assignments: tuple[str, ...],
-    rewards: tuple[str, ...],
-    asked: ProvingOptions,
+    where: _Where = group(_Where),
+    name: str = option(
+        "--trainer",
+        metavar="NAME",
+        default="sft",
+        shell_complete=complete_trainer,
+        help="Trainer to use; the model in its output_dir proves.",
+    ),
+    files: tuple[Path, ...] = config_option,
+    assignments: tuple[str, ...] = set_option,
+    rewards: tuple[str, ...] = reward_option,
+    asked: ProvingOptions = group(ProvingOptions),
 ) -> None:
     """Trace URL or PATH, train a causal language model on it, and prove with that."""
     from lean_dojo_v2.agent import HFAgent
@@ -92,24 +87,16 @@ def hf(
 
 
 @agent.command(short_help="Train a premise retriever; prove with the premises that it finds.")
-@grouped(where=_Where)
-@click.option(
-    "--generator",
-    metavar="MODEL",
-    type=click.Path(),
-    help="Generator: a folder or hub id.",
-)
-@config_option
-@set_option
-@grouped(asked=ProvingOptions)
+@with_options
 @long_command()
 def lean(
-    *,
-    where: _Where,
-    generator: str | None,
-    files: tuple[Path, ...],
-    assignments: tuple[str, ...],
-    asked: ProvingOptions,
+    where: _Where = group(_Where),
+    generator: str | None = option(
+        metavar="MODEL", type=click.Path(), help="Generator: a folder or hub id."
+    ),
+    files: tuple[Path, ...] = config_option,
+    assignments: tuple[str, ...] = set_option,
+    asked: ProvingOptions = group(ProvingOptions),
 ) -> None:
     """Trace URL or PATH, train a premise retriever on it, and prove with retrieved premises."""
     from lean_dojo_v2.agent import LeanAgent
@@ -125,11 +112,13 @@ def lean(
 @agent.command(
     short_help="Prove with a model behind an OpenAI-compatible endpoint, without training."
 )
-@grouped(where=_Where)
-@click.option("--model", metavar="MODEL", help="Name of the model at the endpoint.")
-@grouped(asked=ProvingOptions)
+@with_options
 @long_command()
-def external(*, where: _Where, model: str | None, asked: ProvingOptions) -> None:
+def external(
+    where: _Where = group(_Where),
+    model: str | None = option(metavar="MODEL", help="Name of the model at the endpoint."),
+    asked: ProvingOptions = group(ProvingOptions),
+) -> None:
     """Trace URL or PATH and prove with a model behind an endpoint.
 
     Set OPENAI_BASE_URL and OPENAI_API_KEY (or HF_TOKEN alone) to choose the endpoint.

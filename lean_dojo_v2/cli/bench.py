@@ -12,16 +12,18 @@ import attrs
 import click
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.cli.names import complete_benchmark
 from lean_dojo_v2.cli.options import (
     EXISTING_FOLDER,
     NEW_FOLDER,
     NUMBER,
+    argument,
+    complete_benchmark,
     database_option,
-    filled_by,
-    grouped,
+    group,
     option,
     set_option,
+    shared,
+    with_options,
 )
 from lean_dojo_v2.cli.output import emit_json, json_option, note
 from lean_dojo_v2.cli.provers import DEFAULT, ClusterChoice
@@ -52,7 +54,7 @@ _OF_AUTOMATION = {"timeout", "max_expansions", "lean_calls", "heartbeats"}
 class BenchOptions:
     """Options of the run itself."""
 
-    database: Path | None = filled_by(database_option(default=None))
+    database: Path | None = database_option(default=None)
     limit: int | None = option(
         "-n",
         "--limit",
@@ -85,22 +87,19 @@ class BenchOptions:
         show_default=False,
         help="Also try Lean's own automation alone (default: yes).",
     )
-    save_tree: Path | None = filled_by(save_tree_option)
-    as_json: bool = filled_by(json_option, default=False)
+    save_tree: Path | None = save_tree_option
+    as_json: bool = shared(json_option, False)
 
 
 @click.command()
-@click.argument("benchmark", default="sample", shell_complete=complete_benchmark)
-@set_option
-@grouped(choice=ClusterChoice, search=SearchOptions, asked=BenchOptions)
+@with_options
 @long_command()
 def bench(
-    *,
-    benchmark: str,
-    assignments: tuple[str, ...],
-    choice: ClusterChoice,
-    search: SearchOptions,
-    asked: BenchOptions,
+    benchmark: str = argument(default="sample", shell_complete=complete_benchmark),
+    assignments: tuple[str, ...] = set_option,
+    choice: ClusterChoice = group(ClusterChoice),
+    search: SearchOptions = group(SearchOptions),
+    asked: BenchOptions = group(BenchOptions),
 ) -> None:
     """Measure how many theorems of a BENCHMARK a prover proves.
 

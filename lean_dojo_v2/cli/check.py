@@ -14,12 +14,14 @@ from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_v2.cli.options import (
     EXISTING_FILE,
     FOLDER,
+    argument,
     engine_option,
-    filled_by,
     goal_option,
-    grouped,
+    group,
     import_option,
     option,
+    shared,
+    with_options,
 )
 from lean_dojo_v2.cli.output import emit_json, json_option, keep_stdout_for_json, note
 from lean_dojo_v2.cli.waiting import long_command
@@ -40,13 +42,13 @@ STDIN = "-"
 class _Asked:
     """The options of the check."""
 
-    file: str | None = filled_by(click.argument("file", required=False, metavar="[FILE.lean|-]"))
+    file: str | None = argument(required=False, metavar="[FILE.lean|-]")
     reference: Path | None = option(
         metavar="FILE.lean",
         type=EXISTING_FILE,
         help="File that states what FILE must prove, with `sorry` in place of proofs.",
     )
-    goal: str | None = filled_by(goal_option)
+    goal: str | None = goal_option
     statement: str | None = option(
         metavar="THEOREM",
         help="A theorem without its proof, such as 'theorem t (n : Nat) : n = n'.",
@@ -54,18 +56,19 @@ class _Asked:
     proof: str | None = option(
         metavar="TACTICS", help="Block of tactics, one per line; - reads standard input."
     )
-    imports: tuple[str, ...] = filled_by(import_option, default=())
+    imports: tuple[str, ...] = import_option
     project: Path | None = option(
         **FOLDER,
         help="Lake project whose modules may be imported (default: the one that contains FILE).",
     )
-    engine: str = filled_by(engine_option, default="auto")
+    engine: str = shared(engine_option, "auto")
     timeout: float = option(
         metavar="SECONDS",
         type=click.FloatRange(min=1),
         default=FILE_SECONDS,
         help="Seconds that Lean may take.",
     )
+    as_json: bool = shared(json_option, False)
 
     def __attrs_post_init__(self) -> None:
         whats = {"FILE": self.file, "--goal": self.goal, "--statement": self.statement}
@@ -88,11 +91,10 @@ class _Asked:
 
 
 @click.command()
-@grouped(asked=_Asked)
-@json_option
 @click.pass_context
+@with_options
 @long_command(resumes=False)
-def check(context: click.Context, /, *, as_json: bool, asked: _Asked) -> None:  # noqa: ARG001
+def check(context: click.Context, asked: _Asked = group(_Asked)) -> None:
     """Verify a file, or the proof of a goal or statement, in full.
 
     There must be no error, no `sorry`, no axiom besides Lean's three and nothing unsafe; with
@@ -101,7 +103,7 @@ def check(context: click.Context, /, *, as_json: bool, asked: _Asked) -> None:  
 
     Exits with 0 if the check passes, with 1 if it fails, and with 2 if the request is wrong.
     """
-    keep_stdout_for_json(context)  # JSON is always printed
+    keep_stdout_for_json(context)  # JSON is printed without --json, too
     answer = _of_file(asked) if asked.file is not None else _of_proof(asked)
     emit_json(answer)
     if not answer["valid"]:

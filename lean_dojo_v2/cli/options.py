@@ -1,15 +1,32 @@
-"""Options that several commands share."""
+"""How commands declare options, the options that several of them share, and completion of names.
+
+A command says what it takes in its signature, or in the fields of an attrs class for options that
+belong together::
+
+    @click.command()
+    @with_options
+    def preview(
+        name: str = argument(shell_complete=complete_any_name),
+        limit: int = option("-n", "--limit", **NUMBER, default=3, help="How many examples."),
+        as_json: bool = shared(json_option),
+        given: RunOptions = group(RunOptions),
+    ) -> None:
+"""
 
 from __future__ import annotations
 
 import functools
+import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 import attrs
 import click
+from click.shell_completion import CompletionItem
+
+from lean_dojo_core import registry
 
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 
@@ -23,8 +40,69 @@ FOLDER: dict[str, Any] = {"metavar": "DIR", "type": EXISTING_FOLDER}
 NEW_FOLDER: dict[str, Any] = {"metavar": "DIR", "type": ANY_FOLDER}
 """Arguments shared by many options."""
 
+# --- declaring ----------------------------------------------------------------------------------
 
-def options(*added: Callable[[CommandT], CommandT]) -> Callable[[CommandT], CommandT]:
+
+def option(*names: str, default: Any = None, **how: Any) -> Any:
+    """Declare a parameter or a group's field as ``click.option(*names, …)``.
+
+    Args:
+        *names: Names of the option; default: the parameter's, with ``--``.
+        default: Default of option and field, shown by ``--help``.
+        **how: Arguments of ``click.option``.
+    """
+    if default is not None:
+        how = {"default": default, "show_default": True, **how}
+    elif how.get("multiple") or how.get("is_flag"):
+        default = () if how.get("multiple") else False
+    else:
+        how["default"] = None  # a flag with two names is None if neither is given
+
+    def declare(name: str) -> Callable[..., Any]:
+        return click.option(*(names or [f"--{name.replace('_', '-')}"]), name, **how)
+
+    return attrs.field(default=default, metadata={"declare": declare})
+
+
+def argument(**how: Any) -> Any:
+    """Declare a parameter or a group's field as ``click.argument(its name, …)``."""
+    declare = functools.partial(click.argument, **how)
+    return attrs.field(default=None, metadata={"declare": declare})
+
+
+def shared(decorator: Callable[..., Any], default: Any = None) -> Any:
+    """Declare a parameter or a group's field by the decorator that sets it."""
+    return attrs.field(default=default, metadata={"declare": lambda _: decorator})
+
+
+def group(kind: type) -> Any:
+    """Declare a parameter that gets an object of an attrs class; its fields become options."""
+    return attrs.field(metadata={"group": kind})
+
+
+def with_options(command: CommandT) -> CommandT:
+    """Add the options that a command's signature declares; ``--help`` keeps their order."""
+    signature = inspect.signature(command).parameters.values()
+    declared = {one.name: one.default.metadata for one in signature if one.default is not one.empty}
+    groups = {name: how["group"] for name, how in declared.items() if "group" in how}
+
+    @functools.wraps(command)
+    def run(*args: Any, **given: Any) -> Any:
+        made = {
+            name: kind(**{field: given.pop(field) for field in _fields(kind)})
+            for name, kind in groups.items()
+        }
+        return command(*args, **given, **made)
+
+    all_of_them: dict[str, Mapping[str, Any]] = {}
+    for name, how in declared.items():
+        all_of_them |= _fields(how["group"]) if "group" in how else {name: how}
+    decorators = [how["declare"](name) for name, how in all_of_them.items()]
+    decorated: CommandT = options(*decorators)(run)
+    return decorated
+
+
+def options(*added: Callable[..., Any]) -> Callable[..., Any]:
     """Combine options into one decorator; ``--help`` lists them in this order."""
 
     def decorate(command: CommandT) -> CommandT:
@@ -35,107 +113,89 @@ def options(*added: Callable[[CommandT], CommandT]) -> Callable[[CommandT], Comm
     return decorate
 
 
-def option(*names: str, default: Any = None, **how: Any) -> Any:
-    """Make a field of a group, filled by ``click.option(*names, …)``; see :func:`grouped`.
-
-    Args:
-        *names: Names of the option; default: the field's, with ``--``.
-        default: Default of option and field, shown by ``--help``.
-        **how: Arguments of ``click.option``.
-    """
-    if default is not None:
-        how = {"default": default, "show_default": True, **how}
-    else:
-        default = () if how.get("multiple") else False if how.get("is_flag") else None
-    return attrs.field(default=default, metadata={"option": (names, how)})
+def _fields(kind: type) -> dict[str, Mapping[str, Any]]:
+    """Return the metadata of a group's options by their fields."""
+    return {one.name: one.metadata for one in attrs.fields(kind) if "declare" in one.metadata}
 
 
-def filled_by(decorator: Callable[..., Any], default: Any = None) -> Any:
-    """Make a field of a group, filled by a shared option or argument."""
-    return attrs.field(default=default, metadata={"click": decorator})
+# --- completion ---------------------------------------------------------------------------------
 
 
-def grouped(**groups: type) -> Callable[[CommandT], CommandT]:
-    """Add groups of options to a command: each parameter gets an object of an attrs class.
+def _names_of(*kinds: str, or_a_file: bool = False) -> Callable[..., list[CompletionItem]]:
+    """Make a completer for names of some kinds of plugin objects, optionally also for files."""
 
-    Fields made by :func:`option` or :func:`filled_by` are filled. ``--help`` lists the options in
-    the order of the groups and their fields.
-    """
+    def complete(
+        _context: click.Context, _parameter: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        found = [
+            CompletionItem(name, help=registry.REGISTRIES[kind][name].spec.summary)
+            for kind in kinds
+            for name in registry.REGISTRIES[kind]
+            if name.startswith(incomplete.lower().replace("_", "-"))
+        ]
+        return [*found, *([CompletionItem(incomplete, type="file")] if or_a_file else [])]
 
-    def decorate(command: CommandT) -> CommandT:
-        @functools.wraps(command)
-        def run(*args: Any, **given: Any) -> Any:
-            made = {
-                name: group(**{field.name: given.pop(field.name) for field in _filled(group)})
-                for name, group in groups.items()
-            }
-            return command(*args, **given, **made)
-
-        fields = [field for group in groups.values() for field in _filled(group)]
-        decorated: CommandT = options(*map(_decorator, fields))(run)
-        return decorated
-
-    return decorate
+    return complete
 
 
-def _filled(group: type) -> list[attrs.Attribute[Any]]:
-    return [one for one in attrs.fields(group) if one.metadata.keys() & {"option", "click"}]
+complete_trainer = _names_of("trainer")
+complete_formatter = _names_of("dataset-formatter")
+complete_reward = _names_of("reward-function")
+complete_prover = _names_of("prover")
+complete_benchmark = _names_of("benchmark", or_a_file=True)
+complete_any_name = _names_of(*registry.REGISTRIES)
 
-
-def _decorator(field: attrs.Attribute[Any]) -> Callable[..., Any]:
-    if "option" not in field.metadata:
-        return field.metadata["click"]  # type: ignore[no-any-return]
-    names, how = field.metadata["option"]
-    return click.option(*(names or [f"--{field.name.replace('_', '-')}"]), **how)
-
+# --- shared options -----------------------------------------------------------------------------
 
 DEFAULT_DATABASE = Path("dynamic_database.json")
 """The default database."""
 
 
-def database_option(
-    *names: str, default: Path | None = DEFAULT_DATABASE
-) -> Callable[[CommandT], CommandT]:
-    """Make the option ``--database``.
+def database_option(*names: str, default: Path | None = DEFAULT_DATABASE) -> Any:
+    """Declare the option ``--database``.
 
     Args:
-        *names: Names of the option and its parameter; default: ``--database``.
+        *names: Names of the option; default: ``--database``.
         default: ``None`` if a file's section ``run:`` may set it.
     """
-    return click.option(
+    return option(
         *(names or ("--database",)),
         type=ANY_FILE,
         default=default,
+        show_default=False,
         help=f"Database of traced repositories, .json or .sqlite (default: {DEFAULT_DATABASE}).",
     )
 
 
-commit_option = click.option(
+commit_option = option(
     "--commit",
     metavar="COMMIT",
     help="Commit, tag or branch (default: a PATH as it is now, the default branch of a URL).",
 )
-config_option = click.option(
+config_option = option(
     "-c",
     "--config",
-    "files",
     multiple=True,
     type=EXISTING_FILE,
     help="YAML file with the trainer's settings; later files win.",
 )
-goal_option = click.option(
+goal_option = option(
     "--goal", metavar="PROPOSITION", help="A proposition, such as '∀ n : Nat, n + 0 = n'."
 )
-import_option = click.option(
+import_option = option(
     "--import",
-    "imports",
     multiple=True,
     metavar="MODULE",
     help="Module that a goal or statement needs; may be repeated.",
 )
-set_option = click.option(
+repo_option = option(
+    "--repo",
+    multiple=True,
+    metavar="REPOSITORY",
+    help="Only this repository: owner/name or address, optionally with @commit; may be repeated.",
+)
+set_option = option(
     "--set",
-    "assignments",
     multiple=True,
     metavar="KEY=VALUE",
     help="Set one setting, for example lr=1e-5 or lora_config.r=16; may be repeated.",
@@ -164,10 +224,4 @@ engine_option = options(
         help="Run native engines in bubblewrap: no network, no writing.",
     ),
 )
-repo_option = click.option(
-    "--repo",
-    "repositories",
-    multiple=True,
-    metavar="REPOSITORY",
-    help="Only this repository: owner/name or address, optionally with @commit; may be repeated.",
-)
+"""Of commands here and in plugins, so a decorator; see :func:`shared`."""

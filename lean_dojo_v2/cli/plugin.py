@@ -12,4 +12,4 @@ from lean_dojo_v2.cli import COMMANDS
 def lean_dojo_commands() -> Iterator[CommandSpec]:
     """Offer every command that ``lean-dojo --help`` lists."""
     for name, command in COMMANDS.items():
-        yield CommandSpec(name=name, target=command.target, summary=command.summary)
+        yield CommandSpec(name=name, target=command.target, summary=str(command.short_help))

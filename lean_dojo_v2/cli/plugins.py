@@ -15,8 +15,6 @@ from lean_dojo_core.installed import HOST_DISTRIBUTION, host_requirements
 from lean_dojo_v2.cli.lazy import LazyCommand, LazyGroup
 from lean_dojo_v2.cli.output import emit_json, json_option, note, table
 
-_FILES = {"new": "plugins_new", "check": "plugins_check"}
-"""Modules of the commands that are not in ``plugins_install``."""
 _SUMMARIES = {
     "install": "Install plugins into this environment, with pip.",
     "uninstall": "Uninstall plugins from this environment, with pip.",
@@ -26,12 +24,14 @@ _SUMMARIES = {
     "check": "Run the conformance checks on a distribution.",
 }
 COMMANDS = {
-    name: LazyCommand(f"lean_dojo_v2.cli.{_FILES.get(name, 'plugins_install')}:{name}", summary)
+    name: LazyCommand(
+        name, f"lean_dojo_v2.cli.plugins_{'new' if name == 'new' else 'manage'}:{name}", summary
+    )
     for name, summary in _SUMMARIES.items()
 }
 
 
-@click.group(cls=LazyGroup, lazy=COMMANDS, invoke_without_command=True)
+@click.group(cls=LazyGroup, commands=COMMANDS, invoke_without_command=True)
 @click.option(
     "--kind",
     metavar="KIND",
@@ -62,7 +62,7 @@ def plugins(
         emit_json(_listing(kind, failed=failed))
     elif not failed:
         _print_offers(kind)
-        for kind_name, name, providers in _clashes(kind):
+        for (kind_name, name), providers in _clashes(kind).items():
             note(
                 f"The short name of {kind_name} {name!r} is offered by {' and '.join(providers)}: "
                 "say which."
@@ -80,14 +80,13 @@ def _entries(kind: str | None) -> Iterator[tuple[str, registry.Entry[Any, Any]]]
             yield from zip(entries, entries.entries(), strict=True)
 
 
-def _clashes(kind: str | None) -> Iterator[tuple[str, str, list[str]]]:
-    """Yield every short name that several distributions offer, with the qualified names."""
+def _clashes(kind: str | None) -> dict[tuple[str, str], list[str]]:
+    """Return every kind and short name that several distributions offer, and the full names."""
     providers: dict[tuple[str, str], list[str]] = {}
-    for _, entry in _entries(kind):
-        providers.setdefault((entry.spec.kind, entry.name), []).append(entry.qualified_name)
-    for (kind_name, name), names in providers.items():
-        if len(names) > 1:
-            yield kind_name, name, names
+    for shown, entry in _entries(kind):
+        if shown != entry.name:
+            providers.setdefault((entry.spec.kind, entry.name), []).append(shown)
+    return providers
 
 
 def _print_offers(kind: str | None) -> None:
@@ -124,7 +123,7 @@ def _listing(kind: str | None, *, failed: bool) -> dict[str, Any]:
     return {
         "clashes": [
             {"kind": kind_name, "name": name, "offered_by": names}
-            for kind_name, name, names in (() if failed else _clashes(kind))
+            for (kind_name, name), names in ({} if failed else _clashes(kind)).items()
         ],
         "offers": [entry.as_dict() for entry in offers],
         "plugins": [

@@ -21,6 +21,7 @@ from lean_dojo_core.hookspecs import KINDS
 from lean_dojo_core.installed import HOST_DISTRIBUTION, normalise
 from lean_dojo_core.specs import PluginSpec
 from lean_dojo_v2.atomic import atomic_write_text
+from lean_dojo_v2.cli.options import argument, option, with_options
 from lean_dojo_v2.cli.output import note
 
 TEMPLATES = resources.files("lean_dojo_v2.cli") / "scaffold"
@@ -34,34 +35,25 @@ WORDS = {kind.scaffold: kind for kind in KINDS.values()}
 
 
 @click.command()
-@click.argument("kind", metavar="KIND", type=click.Choice([*WORDS, TRL_REWARD]))
-@click.argument("name")
-@click.option(
-    "--from-scratch",
-    is_flag=True,
-    help="Write a trainer with its own loop, based on lean_dojo_core alone.",
-)
-@click.option(
-    "-o",
-    "--output",
-    "--output-dir",
-    "output",
-    metavar="DIR",
-    type=click.Path(path_type=Path),
-    help="Folder to write (default: NAME in the current folder).",
-)
-@click.option("--summary", metavar="TEXT", help="What it does, in at most 80 characters.")
-@click.option("--author", metavar="NAME", help="Name for the licence (default: the user's).")
-@click.option("--lean", is_flag=True, help="Write a reward that uses Lean.")
+@with_options
 def new(
     *,
-    kind: str,
-    name: str,
-    from_scratch: bool,
-    lean: bool,
-    output: Path | None,
-    summary: str | None,
-    author: str | None,
+    kind: str = argument(metavar="KIND", type=click.Choice([*WORDS, TRL_REWARD])),
+    name: str = argument(),
+    from_scratch: bool = option(
+        is_flag=True, help="Write a trainer with its own loop, based on lean_dojo_core alone."
+    ),
+    output: Path | None = option(
+        "-o",
+        "--output",
+        "--output-dir",
+        metavar="DIR",
+        type=click.Path(path_type=Path),
+        help="Folder to write (default: NAME in the current folder).",
+    ),
+    summary: str | None = option(metavar="TEXT", help="What it does, in at most 80 characters."),
+    author: str | None = option(metavar="NAME", help="Name for the licence (default: the user's)."),
+    lean: bool = option(is_flag=True, help="Write a reward that uses Lean."),
 ) -> None:
     """Write a new plugin: a complete distribution with an object NAME of the given KIND.
 

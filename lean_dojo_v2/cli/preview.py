@@ -14,17 +14,24 @@ import click
 from lean_dojo_core import Theorem, registry
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.hookspecs import KINDS
-from lean_dojo_v2.cli.names import complete_any_name
-from lean_dojo_v2.cli.options import NUMBER, grouped
+from lean_dojo_v2.cli.options import (
+    NUMBER,
+    argument,
+    complete_any_name,
+    group,
+    option,
+    shared,
+    with_options,
+)
 from lean_dojo_v2.cli.output import emit_json, json_option, note
 from lean_dojo_v2.cli.run import (
     RunOptions,
+    SettingsCommand,
     gather,
     make_trainer,
     open_database,
     select_repositories,
 )
-from lean_dojo_v2.cli.settings import SettingsCommand
 from lean_dojo_v2.cli.show import find_entry
 from lean_dojo_v2.config import Settings, construct
 from lean_dojo_v2.plugin_host.optional_protocols import PreviewExample, Previews, PreviewToken
@@ -33,11 +40,13 @@ LOSS_OPEN, LOSS_CLOSE = "⟦", "⟧"
 
 
 @click.command(cls=SettingsCommand)
-@click.argument("name", shell_complete=complete_any_name)
-@grouped(given=RunOptions)
-@click.option("-n", "--limit", **NUMBER, default=3, show_default=True, help="How many examples.")
-@json_option
-def preview(name: str, limit: int, as_json: bool, given: RunOptions) -> None:
+@with_options
+def preview(
+    name: str = argument(shell_complete=complete_any_name),
+    given: RunOptions = group(RunOptions),
+    limit: int = option("-n", "--limit", **NUMBER, default=3, help="How many examples."),
+    as_json: bool = shared(json_option),
+) -> None:
     """Show the first examples that the trainer or formatter NAME makes from the database.
 
     A trainer's examples are shown as the model reads them, including special tokens. Tokens

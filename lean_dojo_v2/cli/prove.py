@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.cli.options import (
-    DEFAULT_DATABASE,
-    grouped,
-)
+from lean_dojo_v2.cli.options import DEFAULT_DATABASE, group, with_options
 from lean_dojo_v2.cli.output import note
 from lean_dojo_v2.cli.provers import ClusterChoice
 from lean_dojo_v2.cli.proving import ProveTarget, ProvingOptions, prove_with, set_up
@@ -25,9 +22,13 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@grouped(what=ProveTarget, choice=ClusterChoice, asked=ProvingOptions)
+@with_options
 @long_command()
-def prove(what: ProveTarget, choice: ClusterChoice, asked: ProvingOptions) -> None:
+def prove(
+    what: ProveTarget = group(ProveTarget),
+    choice: ClusterChoice = group(ClusterChoice),
+    asked: ProvingOptions = group(ProvingOptions),
+) -> None:
     """Prove a goal, the `sorry`s of a file, or those of a database.
 
     Without --goal, --theorem, --file or --problems, tries the `sorry` theorems of the database.

@@ -32,12 +32,7 @@ if TYPE_CHECKING:
 
 
 def prove_given(what: ProveTarget, choice: ClusterChoice, asked: ProvingOptions) -> None:
-    """Prove a goal, the ``sorry``s of a file or the theorems of a list, and print the results.
-
-    Raises:
-        UsageError: If the goal, file or list is malformed.
-        LeanError: If the work cannot be done.
-    """
+    """Prove a goal, the ``sorry``s of a file or the theorems of a list, and print the results."""
     work = _Work(choice, asked, project=what.project)
     if what.problems is not None:
         _emit(asked, _list(work, what.problems), proofs=str(_log_of(what.problems)))
@@ -250,14 +245,7 @@ def _path_in(project: Path | None, file: Path) -> str:
 def _patch(
     path: str, written: str, text: str, finished: Sequence[tuple[UnprovedDeclaration, str]]
 ) -> str:
-    """Return a unified diff of the file with the finished theorems.
-
-    Args:
-        path: Its path.
-        written: Its text with original line endings.
-        text: Its text as Lean reads it.
-        finished: Declarations, and their new text.
-    """
+    """Return a unified diff of a file ``written``, as Lean reads it a ``text``, with new proofs."""
     new = text
     for declaration, filled in sorted(finished, key=lambda one: -one[0].start):
         end = declaration.start + len(declaration.written)

@@ -10,9 +10,7 @@ import attrs
 import click
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.cli.names import complete_formatter, complete_prover
-from lean_dojo_v2.cli.options import option
-from lean_dojo_v2.cli.output import note
+from lean_dojo_v2.cli.options import complete_formatter, complete_prover, option
 
 if TYPE_CHECKING:
     from lean_dojo_core.registry import Entry
@@ -22,8 +20,6 @@ DEFAULT = "automation"
 """The prover that needs no model."""
 LANGUAGE_MODEL = "hf"
 """The prover for --model, or for the shipped model."""
-_BIG = 1_000_000_000
-"""Bytes of weights whose reading takes long enough to be announced."""
 
 
 @attrs.frozen(kw_only=True)
@@ -59,7 +55,6 @@ class ProverChoice:
     )
     prover_settings: tuple[str, ...] = option(
         "--prover-set",
-        "prover_settings",
         multiple=True,
         metavar="KEY=VALUE",
         help="Set another setting of the prover; may be repeated.",
@@ -143,11 +138,6 @@ class ProverChoice:
 
         Returns:
             The prover's class, its arguments, and whether it takes limits of a search.
-
-        Raises:
-            UnknownNameError: If there is no prover of that name.
-            UsageError: If it takes no model but one is given.
-            ConfigError: For settings that do not fit.
         """
         from lean_dojo_core import registry
         from lean_dojo_core.settings import settings_of
@@ -214,11 +204,8 @@ def _files(folder: Path) -> dict[str, str]:
     if not folder.is_dir():
         return {}
     files = [file for file in sorted(folder.iterdir()) if file.suffix in {".safetensors", ".bin"}]
-    if (size := sum(file.stat().st_size for file in files)) > _BIG:
-        note(f"reading the {size / 1e9:.0f} GB of weights in {folder}, to recognise this run later")
-    return {file.name: _digest(file) for file in files}
-
-
-def _digest(file: Path) -> str:
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+    digests = {}
+    for file in files:
+        with file.open("rb") as stream:
+            digests[file.name] = hashlib.file_digest(stream, "sha256").hexdigest()
+    return digests

@@ -19,11 +19,11 @@ from lean_dojo_v2.cli.options import (
     NEW_FOLDER,
     NUMBER,
     database_option,
-    filled_by,
     goal_option,
     import_option,
     option,
     repo_option,
+    shared,
 )
 from lean_dojo_v2.cli.output import emit_json, json_option, note
 from lean_dojo_v2.lean_agent.config import ProverConfig
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from lean_dojo_v2.agent import BaseAgent
 
 
-save_tree_option = click.option(
+save_tree_option = option(
     "--save-tree",
     **NEW_FOLDER,
     help="Save every search tree in this folder, as JSON and as a picture (SVG).",
@@ -43,7 +43,7 @@ save_tree_option = click.option(
 class ProveTarget:
     """The options that select problems."""
 
-    goal: str | None = filled_by(goal_option)
+    goal: str | None = goal_option
     theorem: str | None = option(metavar="NAME", help="One theorem of the database, proved or not.")
     file: Path | None = option(
         metavar="FILE.lean", type=EXISTING_FILE, help="Every `sorry` of a Lean file."
@@ -53,9 +53,9 @@ class ProveTarget:
         type=EXISTING_FILE,
         help="Theorems in miniF2F's format: a JSON object with name and formal_statement per line.",
     )
-    imports: tuple[str, ...] = filled_by(import_option, default=())
-    database: Path | None = filled_by(database_option(default=None))
-    repositories: tuple[str, ...] = filled_by(repo_option, default=())
+    imports: tuple[str, ...] = import_option
+    database: Path | None = database_option(default=None)
+    repositories: tuple[str, ...] = repo_option
     project: Path | None = option(
         **FOLDER,
         help="Folder with the repository's files as they were traced (default: a clone), or with "
@@ -109,8 +109,8 @@ def _as_option(field: attrs.Attribute[Any]) -> attrs.Attribute[Any]:
             "metavar": "SECONDS" if field.name == "timeout" else "N" if kind == "int" else "X",
             "type": (click.IntRange if kind == "int" else click.FloatRange)(min=least),
         }
-    names = (*_NAMES.get(field.name, [f"--{field.name.replace('_', '-')}"]), field.name)
-    metadata = {**field.metadata, "option": (names, how)}
+    names = _NAMES.get(field.name, [f"--{field.name.replace('_', '-')}"])
+    metadata = {**field.metadata, **option(*names, **how).metadata}
     return field.evolve(metadata=metadata, inherited=False)
 
 
@@ -140,22 +140,17 @@ class ProvingOptions(SearchOptions):
     whole_proof: bool = option(
         is_flag=True, help="Let the model write each proof in one go instead of searching."
     )
-    save_tree: Path | None = filled_by(save_tree_option)
+    save_tree: Path | None = save_tree_option
     write_patch: Path | None = option(
         metavar="FILE",
         type=ANY_FILE,
         help="Write the repository's proofs as a patch that `git apply` takes.",
     )
-    as_json: bool = filled_by(json_option, default=False)
+    as_json: bool = shared(json_option, False)
 
 
 def set_up(asked: ProvingOptions) -> None:
-    """Check output files and set up the search.
-
-    Raises:
-        UsageError: If the folder of an output file does not exist, or for settings of a search with
-            ``whole_proof``.
-    """
+    """Refuse settings that cannot be heeded, and set up the search."""
     if asked.whole_proof:
         refuse_unheeded(asked)
     if asked.write_patch is not None and not asked.write_patch.absolute().parent.is_dir():
@@ -164,15 +159,7 @@ def set_up(asked: ProvingOptions) -> None:
 
 
 def refuse_unheeded(asked: SearchOptions, heeded: Collection[str] = ()) -> None:
-    """Refuse settings of a search, other than their defaults, which `--whole-proof` replaces.
-
-    Args:
-        asked: The options.
-        heeded: Settings that have a meaning nonetheless.
-
-    Raises:
-        UsageError: If one is set.
-    """
+    """Refuse settings of a search, which `--whole-proof` replaces, except those ``heeded``."""
     given = asked.shaping() | {
         name: value
         for name in ("progress_model", "save_tree")
@@ -190,9 +177,7 @@ def refuse_unheeded(asked: SearchOptions, heeded: Collection[str] = ()) -> None:
 def set_up_search(asked: SearchOptions) -> None:
     """Enable warnings, and set the progress model for provers.
 
-    Raises:
-        UsageError: If there is no such model, or if ``torchrun`` or the like started several
-            processes: each would search everything.
+    Several processes, as ``torchrun`` starts them, are refused: each would search everything.
     """
     from lean_dojo_v2.prover.base import PROGRESS_VARIABLE
 
@@ -215,11 +200,7 @@ def set_up_search(asked: SearchOptions) -> None:
 
 
 def prove_with(agent: BaseAgent, asked: ProvingOptions) -> None:
-    """Prove with an agent, and print and write the results.
-
-    Raises:
-        UsageError: If a patch of several repositories is asked for.
-    """
+    """Prove with an agent, and print and write the results."""
     if asked.write_patch is not None and len(agent.repos) != 1:
         raise UsageError("--write-patch is for one repository; choose it with --repo")
     agent.tree_dir = asked.save_tree

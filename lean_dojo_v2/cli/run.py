@@ -10,25 +10,27 @@ import attrs
 import click
 
 from lean_dojo_core import registry
-from lean_dojo_core.errors import ConfigError, UsageError
+from lean_dojo_core.errors import ConfigError, LeanDojoError, UsageError
 from lean_dojo_core.settings import settings_of
 from lean_dojo_core.suggestions import suggestion
-from lean_dojo_v2.cli.names import complete_formatter, complete_reward
 from lean_dojo_v2.cli.options import (
     DEFAULT_DATABASE,
     NEW_FOLDER,
+    complete_formatter,
+    complete_reward,
     config_option,
     database_option,
-    filled_by,
     option,
     repo_option,
     set_option,
 )
 from lean_dojo_v2.config import Settings, construct, parse_assignment, read_settings
+from lean_dojo_v2.structuring import with_inner
 
 if TYPE_CHECKING:
     from lean_dojo_v2.database import DynamicDatabase, Repository
 
+_GIVEN = "lean_dojo_v2.cli.given"
 RUN_KEY = "run"
 """The key of a file for the data; all other keys are the trainer's settings."""
 
@@ -55,9 +57,8 @@ class RunSection:
         return self.database or DEFAULT_DATABASE
 
 
-reward_option = click.option(
+reward_option = option(
     "--reward",
-    "rewards",
     multiple=True,
     metavar="NAME[:weight]",
     shell_complete=complete_reward,
@@ -69,31 +70,52 @@ reward_option = click.option(
 class RunOptions:
     """The options for data and settings of a training."""
 
-    files: tuple[Path, ...] = filled_by(config_option, default=())
-    assignments: tuple[str, ...] = filled_by(set_option, default=())
-    database: Path | None = filled_by(database_option(default=None))
+    files: tuple[Path, ...] = config_option
+    assignments: tuple[str, ...] = set_option
+    database: Path | None = database_option(default=None)
     data_path: Path | None = option(
         "--data-path",
         "--dataset",
-        "data_path",
         **NEW_FOLDER,
         help="Folder for the exported data (default: raid/data/merged).",
     )
-    repositories: tuple[str, ...] = filled_by(repo_option, default=())
+    repositories: tuple[str, ...] = repo_option
     formatter: str | None = option(
         metavar="NAME",
         shell_complete=complete_formatter,
         help="Dataset formatter to use instead of the trainer's own.",
     )
-    rewards: tuple[str, ...] = filled_by(reward_option, default=())
+    rewards: tuple[str, ...] = reward_option
+
+
+class SettingsCommand(click.Command):
+    """A command whose ``--help`` also lists the settings of the named trainer."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Remember the arguments, since ``--help`` is handled before they are parsed."""
+        ctx.meta[_GIVEN] = list(args)
+        return super().parse_args(ctx, args)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, then the settings."""
+        super().format_options(ctx, formatter)
+        named = [word for word in ctx.meta.get(_GIVEN, ()) if word in registry.trainers]
+        if not named:
+            return
+        try:
+            settings = settings_of(registry.trainers[named[0]].load())
+        except LeanDojoError as error:
+            formatter.write_paragraph()
+            formatter.write_text(f"The settings of {named[0]} cannot be listed: {error}")
+            return
+        with formatter.section(f"Settings of {named[0]} (--set KEY=VALUE, or keys of -c FILE)"):
+            formatter.write_dl(
+                [(f"{key} {one.shown}", one.help) for key, one in with_inner(settings)]
+            )
 
 
 def gather(given: RunOptions) -> tuple[Settings, RunSection]:
-    """Read files, then ``--set``, then the other options; later ones win.
-
-    Raises:
-        ConfigError: For a file or assignment that cannot be read.
-    """
+    """Read files, then ``--set``, then the other options; later ones win."""
     settings = Settings()
     for path in given.files:
         settings.update(read_settings(path))
@@ -114,12 +136,7 @@ def gather(given: RunOptions) -> tuple[Settings, RunSection]:
 
 
 def make_trainer(entry: registry.Entry[Any, Any], settings: Settings) -> Any:
-    """Load a trainer and construct it.
-
-    Raises:
-        ConfigError: For settings that do not fit, and a formatter without the trainer's columns.
-        PluginLoadError: If it cannot be loaded.
-    """
+    """Load a trainer and construct it; refuses a formatter without the trainer's columns."""
     target = entry.load()
     owner = f"trainer {entry.name!r}"
     names = {setting.name for setting in settings_of(target)}
@@ -145,11 +162,7 @@ def _check_columns(entry: registry.Entry[Any, Any], formatter: str) -> None:
 
 
 def open_database(path: Path, *, read_only: bool = False) -> DynamicDatabase:
-    """Open an existing database; with ``read_only`` nothing is written.
-
-    Raises:
-        UsageError: If there is no such file.
-    """
+    """Open an existing database; with ``read_only`` nothing is written."""
     if not path.is_file():
         raise UsageError(
             f"{path}: there is no such database; name one with --database, or make one with "
@@ -163,16 +176,7 @@ def open_database(path: Path, *, read_only: bool = False) -> DynamicDatabase:
 def select_repositories(
     database: DynamicDatabase, wanted: Sequence[str], path: Path
 ) -> list[Repository]:
-    """Return the wanted repositories, in the order of the database.
-
-    Args:
-        database: The database.
-        wanted: ``owner/name`` or address, either with ``@commit``; all if empty.
-        path: The database's file, for messages.
-
-    Raises:
-        UsageError: If the database is empty or lacks a wanted repository.
-    """
+    """Return the wanted repositories (all if none is named), in the order of the database."""
     repositories = list(database.repositories)
     if not repositories:
         raise UsageError(f"{path}: holds no repository; add one with `lean-dojo trace`")

@@ -1,23 +1,49 @@
-"""``lean-dojo show NAME``: everything about one plugin object."""
+"""``lean-dojo show NAME`` and ``lean-dojo config``: a plugin object and its settings."""
 
 from __future__ import annotations
 
 import inspect
 import re
+import textwrap
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import attrs
 import click
+from ruamel.yaml.error import YAMLError
 
 from lean_dojo_core import registry
-from lean_dojo_core.errors import AmbiguousNameError, UnknownNameError
-from lean_dojo_core.settings import settings_of
+from lean_dojo_core.errors import AmbiguousNameError, UnknownNameError, UsageError
+from lean_dojo_core.settings import Setting, settings_of
 from lean_dojo_core.suggestions import suggestion
-from lean_dojo_v2.cli.names import complete_any_name
-from lean_dojo_v2.cli.output import emit_json, json_option, paragraph
-from lean_dojo_v2.structuring import with_inner
+from lean_dojo_v2.atomic import atomic_write_text
+from lean_dojo_v2.cli.options import (
+    ANY_FILE,
+    argument,
+    complete_any_name,
+    option,
+    shared,
+    with_options,
+)
+from lean_dojo_v2.cli.output import emit_json, json_option, note, paragraph
+from lean_dojo_v2.cli.run import RUN_KEY, RunSection
+from lean_dojo_v2.config import write_yaml
+from lean_dojo_v2.structuring import class_in, json_schema, with_inner
 
-kind_option = click.option(
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+RUN = Setting(
+    name=RUN_KEY,
+    annotation=RunSection,
+    type_text="mapping",
+    resolved=True,
+    default=None,
+    help="Data to train on; options on the command line override it.",
+)
+"""The section ``run:`` of a trainer's file."""
+_WIDTH = 98
+_name: Any = argument(shell_complete=complete_any_name)
+_kind: Any = option(
     "--kind",
     metavar="KIND",
     type=click.Choice(list(registry.REGISTRIES)),
@@ -26,10 +52,8 @@ kind_option = click.option(
 
 
 @click.command()
-@click.argument("name", shell_complete=complete_any_name)
-@kind_option
-@json_option
-def show(name: str, kind: str | None, as_json: bool) -> None:
+@with_options
+def show(name: str = _name, kind: str | None = _kind, as_json: bool = shared(json_option)) -> None:
     """Show the plugin object NAME, whatever its kind.
 
     Prints its settings with type, default and help (the keys of a `train` file), what it needs, and
@@ -55,12 +79,7 @@ def show(name: str, kind: str | None, as_json: bool) -> None:
 
 
 def find_entry(name: str, kind: str | None = None) -> registry.Entry[Any, Any]:
-    """Find a plugin object of any kind.
-
-    Raises:
-        UnknownNameError: If no plugin offers the name.
-        AmbiguousNameError: If it exists in several kinds, or several distributions offer it.
-    """
+    """Find a plugin object of any kind."""
     registries = [entries for key, entries in registry.REGISTRIES.items() if kind in {None, key}]
     found = []
     for entries in registries:
@@ -137,3 +156,88 @@ def _in_words(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return ", ".join(value) if isinstance(value, tuple) else str(value)
+
+
+# --- settings files -----------------------------------------------------------------------------
+
+
+@click.group()
+def config() -> None:
+    """Write a commented settings file, or a JSON Schema with which editors check one."""
+
+
+@config.command("schema", short_help="Print the JSON Schema of NAME's settings.")
+@with_options
+def schema_command(name: str = _name, kind: str | None = _kind) -> None:
+    """Print the JSON Schema of the file that `lean-dojo train NAME -c FILE` reads.
+
+    An editor with a YAML language server completes and checks a file whose first line is
+    `# yaml-language-server: $schema=sft.schema.json`.
+    """
+    entry = find_entry(name, kind)
+    schema = json_schema(entry.load())
+    if entry.spec.is_trained:
+        schema["properties"][RUN_KEY] = json_schema(RunSection)
+    emit_json({"$schema": DIALECT, **schema, "title": f"{entry.spec.kind} {name}"})
+
+
+@config.command("init", short_help="Write a commented file with all of NAME's settings.")
+@with_options
+def init(
+    name: str = _name,
+    kind: str | None = _kind,
+    output: Path | None = option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        type=ANY_FILE,
+        help="The file to write, which must not exist (default: standard output).",
+    ),
+) -> None:
+    """Write a settings file for NAME, with the help, type and default of every setting.
+
+    Settings with a default are commented out. Required settings are left empty.
+    """
+    entry = find_entry(name, kind)
+    head = [f"# Settings of {entry.name} ({entry.distribution} {entry.version})"]
+    if entry.spec.is_trained:
+        head.append(f"# lean-dojo train {entry.name} -c {output or 'FILE'}")
+    settings = [*settings_of(entry.load()), *([RUN] if entry.spec.is_trained else [])]
+    text = "\n".join([*head, *_lines(settings)])
+    if output is None:
+        click.echo(text.rstrip())
+        return
+    if output.exists():
+        raise UsageError(f"{output}: already exists; name another file")
+    atomic_write_text(output, text.rstrip() + "\n")
+    note(f"Written to {output}.")
+
+
+def _lines(settings: Iterable[Setting]) -> Iterator[str]:
+    for key, one in with_inner(settings):
+        depth = key.count(".")
+        indent, first = "  " * depth, [""] if depth == 0 else []
+        yield from first
+        kind = f"({one.type_text}{', required' if one.required else ''})"
+        words = f"{one.help.replace('``', '`')} {kind}".strip()
+        yield from textwrap.wrap(
+            words,
+            _WIDTH,
+            initial_indent=f"# {indent}",
+            subsequent_indent=f"# {indent}",
+            break_on_hyphens=False,
+        )
+        if one.required and depth == 0:
+            yield f"{one.name}:"
+        elif class_in(one.annotation, attrs.has):
+            yield f"# {indent}{one.name}:"
+        else:
+            yield from textwrap.indent(_default(one), f"# {indent}").split("\n")
+
+
+def _default(one: Setting) -> str:
+    unknown = one.required or one.computed
+    try:
+        return write_yaml({one.name: None if unknown else one.default}).rstrip()
+    except YAMLError:
+        return f"{one.name}: {one.default!r}"

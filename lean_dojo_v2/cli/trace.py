@@ -14,7 +14,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.cli.options import NUMBER, commit_option, database_option, engine_option
+from lean_dojo_v2.cli.options import (
+    NUMBER,
+    argument,
+    commit_option,
+    database_option,
+    engine_option,
+    option,
+    shared,
+    with_options,
+)
 from lean_dojo_v2.cli.output import emit_json, json_option, note
 from lean_dojo_v2.cli.waiting import long_command
 from lean_dojo_v2.runs.so_far import at_work
@@ -32,50 +41,37 @@ SHOWN_REASONS = 5
 
 
 @click.command()
-@click.argument("source", metavar="URL|PATH", type=click.Path())
-@database_option("-o", "--output", "--database", "database")
-@commit_option
-@click.option(
-    "--url", metavar="URL", help="Address to record in the database instead of URL or PATH."
-)
-@click.option("--build-deps", is_flag=True, help="Also trace the dependencies that it imports.")
-@engine_option
-@click.option(
-    "-j",
-    "--jobs",
-    "--workers",
-    "jobs",
-    **NUMBER,
-    help="Lean engines to run in parallel (default: one per core, as far as memory allows).",
-)
-@click.option(
-    "--timeout",
-    metavar="SECONDS",
-    type=click.FloatRange(min=1),
-    default=600,
-    show_default=True,
-    help="Seconds that a file may take.",
-)
-@click.option(
-    "--date",
-    metavar="DATE",
-    type=click.DateTime(),
-    help="Date to record instead of now, such as 2026-11-21 (to reproduce the same data).",
-)
-@json_option
+@with_options
 @long_command()
 def trace(
     *,
-    source: str,
-    database: Path,
-    commit: str | None,
-    url: str | None,
-    build_deps: bool,
-    engine: str,
-    jobs: int | None,
-    timeout: float,
-    date: datetime | None,
-    as_json: bool,
+    source: str = argument(metavar="URL|PATH", type=click.Path()),
+    database: Path = database_option("-o", "--output", "--database"),
+    commit: str | None = commit_option,
+    url: str | None = option(
+        metavar="URL", help="Address to record in the database instead of URL or PATH."
+    ),
+    build_deps: bool = option(is_flag=True, help="Also trace the dependencies that it imports."),
+    engine: str = shared(engine_option),
+    jobs: int | None = option(
+        "-j",
+        "--jobs",
+        "--workers",
+        **NUMBER,
+        help="Lean engines to run in parallel (default: one per core, as far as memory allows).",
+    ),
+    timeout: float = option(
+        metavar="SECONDS",
+        type=click.FloatRange(min=1),
+        default=600,
+        help="Seconds that a file may take.",
+    ),
+    date: datetime | None = option(
+        metavar="DATE",
+        type=click.DateTime(),
+        help="Date to record instead of now, such as 2026-11-21 (to reproduce the same data).",
+    ),
+    as_json: bool = shared(json_option),
 ) -> None:
     """Trace a Lean repository into a database, with real Lean.
 

@@ -1,4 +1,4 @@
-"""``lean-dojo train NAME``."""
+"""``lean-dojo train NAME`` and ``lean-dojo evaluate NAME``."""
 
 from __future__ import annotations
 
@@ -6,29 +6,40 @@ import inspect
 from pathlib import Path
 from typing import Any
 
+import attrs
 import click
 from ruamel.yaml.error import YAMLError
 
-from lean_dojo_core import registry
+from lean_dojo_core import Evaluation, registry
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.settings import settings_of
 from lean_dojo_v2.atomic import require_writable
-from lean_dojo_v2.cli.names import complete_trainer
-from lean_dojo_v2.cli.options import grouped
-from lean_dojo_v2.cli.output import emit_json, json_option, note
+from lean_dojo_v2.cli.options import (
+    argument,
+    complete_trainer,
+    config_option,
+    group,
+    option,
+    set_option,
+    shared,
+    with_options,
+)
+from lean_dojo_v2.cli.output import emit_json, json_option, note, table
 from lean_dojo_v2.cli.run import (
     RUN_KEY,
     RunOptions,
     RunSection,
+    SettingsCommand,
     gather,
     make_trainer,
     open_database,
+    reward_option,
     select_repositories,
 )
-from lean_dojo_v2.cli.settings import SettingsCommand
 from lean_dojo_v2.cli.waiting import long_command
 from lean_dojo_v2.config import Settings, write_yaml
 from lean_dojo_v2.paths import merged_data_dir
+from lean_dojo_v2.plugin_host.optional_protocols import Evaluates
 from lean_dojo_v2.wording import counted
 
 OWN_DATA = "data_path"
@@ -36,21 +47,21 @@ OWN_DATA = "data_path"
 
 
 @click.command(cls=SettingsCommand)
-@click.argument("name", shell_complete=complete_trainer)
-@grouped(given=RunOptions)
-@click.option(
-    "--dry-run",
-    is_flag=True,
-    help="Check everything, print the resolved settings as YAML, and train nothing.",
-)
-@click.option(
-    "--resume/--no-resume",
-    default=None,
-    help="Resume a killed run (default for the built-in trainers), or start anew.",
-)
-@json_option
+@with_options
 @long_command()
-def train(name: str, dry_run: bool, resume: bool | None, as_json: bool, given: RunOptions) -> None:
+def train(
+    name: str = argument(shell_complete=complete_trainer),
+    given: RunOptions = group(RunOptions),
+    dry_run: bool = option(
+        is_flag=True,
+        help="Check everything, print the resolved settings as YAML, and train nothing.",
+    ),
+    resume: bool | None = option(
+        "--resume/--no-resume",
+        help="Resume a killed run (default for the built-in trainers), or start anew.",
+    ),
+    as_json: bool = shared(json_option),
+) -> None:
     """Train with the trainer NAME, repository by repository, easiest first.
 
     The keys of the YAML file are the trainer's settings (`lean-dojo show NAME` lists them). Its
@@ -63,7 +74,8 @@ def train(name: str, dry_run: bool, resume: bool | None, as_json: bool, given: R
     if resume is not None:
         _set_resume(entry, settings, resume)
     trainer = make_trainer(entry, settings)
-    look_first(trainer)
+    if callable(check := getattr(trainer, "preflight", None)):
+        check()
     plan: dict[str, Any] = {}
     arguments: tuple[Any, ...] = ()
     source = f"its own data ({_own_data(trainer, settings)})"
@@ -82,11 +94,16 @@ def train(name: str, dry_run: bool, resume: bool | None, as_json: bool, given: R
             "data_path": str(data_path),
             "repositories": [f"{one.url}@{one.commit}" for one in repositories],
         }
-    if dry_run and as_json:
-        emit_json({"trainer": entry.qualified_name, "settings": _resolved(entry, settings), **plan})
-        return
     if dry_run:
-        _print_plan(entry, settings, plan)
+        resolved = {
+            setting.name: settings.values.get(setting.name, setting.default)
+            for setting in settings_of(entry.load())
+        }
+        if as_json:
+            emit_json({"trainer": entry.qualified_name, "settings": resolved, **plan})
+        else:
+            click.echo(f"# trainer {entry.name} of {entry.distribution} {entry.version}")
+            _print_plan(resolved, settings, plan)
         return
     note(f"Training {entry.name} ({entry.distribution} {entry.version}) on {source}.")
     trainer.train(*arguments)
@@ -97,20 +114,6 @@ def train(name: str, dry_run: bool, resume: bool | None, as_json: bool, given: R
         last = metrics.last(metrics.read(Path(trainer.output_dir)))
         found = {"output_dir": str(trainer.output_dir), "metrics": last, **plan}
         emit_json({"trainer": entry.qualified_name, **found})
-
-
-def _resolved(entry: registry.Entry[Any, Any], settings: Settings) -> dict[str, Any]:
-    """Return every setting, given or default."""
-    return {
-        setting.name: settings.values.get(setting.name, setting.default)
-        for setting in settings_of(entry.load())
-    }
-
-
-def look_first(trainer: Any) -> None:
-    """Call the trainer's ``preflight`` method, if any."""
-    if callable(check := getattr(trainer, "preflight", None)):
-        check()
 
 
 def _has_own_data(trainer: Any, settings: Settings, section: RunSection) -> bool:
@@ -136,18 +139,66 @@ def _set_resume(entry: registry.Entry[Any, Any], settings: Settings, resume: boo
     settings.put("resume", resume, flag)
 
 
-def _print_plan(entry: registry.Entry[Any, Any], settings: Settings, plan: dict[str, Any]) -> None:
+def _print_plan(resolved: dict[str, Any], settings: Settings, plan: dict[str, Any]) -> None:
     """Print every setting, given or default, as a file that reproduces the training."""
-    click.echo(f"# trainer {entry.name} of {entry.distribution} {entry.version}")
-    for setting in settings_of(entry.load()):
-        given = setting.name in settings.values
-        value = settings.values[setting.name] if given else setting.default
+    for name, value in resolved.items():
         try:
-            text = write_yaml({setting.name: value}).rstrip()
+            text = write_yaml({name: value}).rstrip()
         except YAMLError:
-            text = f"# {setting.name}: {value!r}".replace("\n", " ")
-        origin = settings.place((setting.name,)) if given else "default"
+            text = f"# {name}: {value!r}".replace("\n", " ")
+        origin = settings.place((name,)) if name in settings.values else "default"
         head, *rest = text.split("\n")
         click.echo("\n".join([f"{head}  # {origin}", *rest]))
     if plan:
         click.echo(write_yaml({RUN_KEY: plan}).rstrip())
+
+
+@click.command(cls=SettingsCommand)
+@with_options
+@long_command(resumes=False)
+def evaluate(
+    *,
+    name: str = argument(shell_complete=complete_trainer),
+    files: tuple[Path, ...] = config_option,
+    assignments: tuple[str, ...] = set_option,
+    rewards: tuple[str, ...] = reward_option,
+    dataset: Path | None = option(
+        "--dataset",
+        "--data-path",
+        type=click.Path(exists=True, path_type=Path),
+        metavar="PATH",
+        help="A dataset, or a folder of datasets (default: the data that training used).",
+    ),
+    split: str | None = option(
+        type=click.Choice(["train", "val", "test"]),
+        help="Split to measure on (default: the trainer's own choice of held-out data).",
+    ),
+    as_json: bool = shared(json_option),
+) -> None:
+    """Measure the model that the trainer NAME trained, and print the metrics.
+
+    The settings are those of `lean-dojo train NAME`; the section `run:` of a file is ignored.
+    """
+    entry = registry.trainers[name]
+    settings, _ = gather(RunOptions(files, assignments, rewards=rewards))
+    trainer = make_trainer(entry, settings)
+    if not isinstance(trainer, Evaluates):
+        raise UsageError(f"trainer {entry.name!r} cannot evaluate: it has no method evaluate")
+    options = {} if split is None else {"split": split}
+    try:
+        inspect.signature(trainer.evaluate).bind(dataset, **options)
+    except TypeError as error:
+        raise UsageError(
+            f"trainer {entry.name!r} takes no such data ({error}); its method must be "
+            'evaluate(data_path=None, split="val")'
+        ) from error
+    found = trainer.evaluate(dataset, **options)
+    if not attrs.has(type(found)):
+        raise UsageError(f"trainer {entry.name!r} gave {found!r:.80} instead of an Evaluation")
+    if as_json:
+        emit_json(found.to_dict() if hasattr(found, "to_dict") else attrs.asdict(found))
+    elif type(found) is Evaluation:
+        table(["METRIC", "VALUE"], [(key, f"{value:.4g}") for key, value in found.metrics.items()])
+        note(f"{found.examples} examples of {found.split}; measured: {found.model}")
+    else:  # with a table of its own
+        click.echo(str(found))

@@ -19,11 +19,7 @@ CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 
 
 def long_command(*, resumes: bool = True) -> Callable[[CommandT], CommandT]:
-    """Make a decorator for the function of a long command.
-
-    Args:
-        resumes: Whether repeating the command resumes where it was interrupted.
-    """
+    """Decorate a long command, which repeating may resume where it was interrupted."""
 
     def decorate(command: CommandT) -> CommandT:
         @functools.wraps(command)
@@ -56,7 +52,6 @@ def heartbeat(silence: float = SILENCE) -> Iterator[None]:
             return
         heard = _Heard(sys.stderr)
         begun = time.monotonic()
-
         over = threading.Event()
 
         def watch() -> None:

@@ -158,17 +158,13 @@ class TrainingConfig:
         "Recall@10_val", "Metric that early stopping watches.", fields.one_of(*MONITORS)
     )
     early_stopping_mode: str = setting(
-        "max",
-        "Whether a higher value is better (max) or a lower one (min).",
-        fields.one_of("max", "min"),
+        "max", "Whether a higher value is better (max) or a lower one (min).", _MODE
     )
     checkpoint_monitor: str = setting(
         "Recall@10_val", "Metric that picks the best checkpoint.", fields.one_of(*MONITORS)
     )
     checkpoint_mode: str = setting(
-        "max",
-        "Whether a higher value is better (max) or a lower one (min).",
-        fields.one_of("max", "min"),
+        "max", "Whether a higher value is better (max) or a lower one (min).", _MODE
     )
     checkpoint_save_top_k: int = setting(
         -1, "Best epoch checkpoints to keep; -1: all.", fields.whole(0, unless=-1)

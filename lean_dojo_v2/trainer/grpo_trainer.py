@@ -11,9 +11,5 @@ if TYPE_CHECKING:
 __all__ = ["GRPODataset", "GRPOTrainer"]
 
 __getattr__, __dir__, _ = lazy_loader.attach(
-    "lean_dojo_plugins.grpo",
-    submod_attrs={
-        "dataset": ["GRPODataset"],
-        "trainer": ["GRPOTrainer"],
-    },
+    "lean_dojo_plugins.grpo", submod_attrs={"dataset": ["GRPODataset"], "trainer": ["GRPOTrainer"]}
 )

@@ -12,8 +12,5 @@ __all__ = ["ProgressDataset", "ProgressTrainer"]
 
 __getattr__, __dir__, _ = lazy_loader.attach(
     "lean_dojo_plugins.progress",
-    submod_attrs={
-        "dataset": ["ProgressDataset"],
-        "trainer": ["ProgressTrainer"],
-    },
+    submod_attrs={"dataset": ["ProgressDataset"], "trainer": ["ProgressTrainer"]},
 )

@@ -10,8 +10,5 @@ if TYPE_CHECKING:
 __all__ = ["RetrievalTrainer"]
 
 __getattr__, __dir__, _ = lazy_loader.attach(
-    "lean_dojo_plugins.retrieval",
-    submod_attrs={
-        "trainer": ["RetrievalTrainer"],
-    },
+    "lean_dojo_plugins.retrieval", submod_attrs={"trainer": ["RetrievalTrainer"]}
 )

@@ -11,9 +11,5 @@ if TYPE_CHECKING:
 __all__ = ["SFTDataset", "SFTTrainer"]
 
 __getattr__, __dir__, _ = lazy_loader.attach(
-    "lean_dojo_plugins.sft",
-    submod_attrs={
-        "dataset": ["SFTDataset"],
-        "trainer": ["SFTTrainer"],
-    },
+    "lean_dojo_plugins.sft", submod_attrs={"dataset": ["SFTDataset"], "trainer": ["SFTTrainer"]}
 )

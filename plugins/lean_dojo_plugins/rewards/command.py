@@ -12,9 +12,9 @@ import click
 from lean_dojo_core import registry
 from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.rewards.adapter import completion_texts
-from lean_dojo_v2.cli.names import complete_reward
+from lean_dojo_v2.cli.options import complete_reward
 from lean_dojo_v2.cli.output import emit_json, json_option, note, paragraph, table
-from lean_dojo_v2.cli.plugins_check import limited, timeout_option
+from lean_dojo_v2.cli.plugins_manage import limited, timeout_option
 from lean_dojo_v2.config import parse_assignment
 from lean_dojo_v2.errors import UnreadableFileError
 from lean_dojo_v2.json_text import parse_json

@@ -3,67 +3,62 @@
 from __future__ import annotations
 
 import ipaddress
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import attrs
 import click
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.cli.options import FOLDER, NUMBER, engine_option, grouped
+from lean_dojo_v2.cli.options import (
+    FOLDER,
+    NUMBER,
+    engine_option,
+    group,
+    option,
+    shared,
+    with_options,
+)
 from lean_dojo_v2.cli.output import note
 from lean_dojo_v2.cli.provers import ProverChoice
 from lean_dojo_v2.wording import counted
+
+if TYPE_CHECKING:
+    from lean_dojo_v2.lean.engines.selection import EngineName
 
 STOP_SECONDS = 30
 """Seconds for open requests to finish when the server is stopped."""
 
 
 @click.command()
-@click.option(
-    "--host", metavar="HOST", default="127.0.0.1", show_default=True, help="Address to listen on."
-)
-@click.option(
-    "--port",
-    metavar="PORT",
-    type=int,
-    default=8000,
-    show_default=True,
-    help="Port to listen on; 0 picks a free one.",
-)
-@click.option("--engines", **NUMBER, help="Number of Lean engines (default: one per core).")
-@engine_option
-@grouped(choice=ProverChoice)
-@click.option("--project", **FOLDER, help="Lake project whose modules may be imported.")
-@click.option(
-    "--timeout",
-    metavar="SECONDS",
-    type=float,
-    default=300.0,
-    show_default=True,
-    help="Longest time limit that a request may set.",
-)
-@click.option(
-    "--max-requests",
-    **NUMBER,
-    default=64,
-    show_default=True,
-    help="Maximum number of open requests; further ones get status 503.",
-)
-@click.option(
-    "--max-bytes",
-    **NUMBER,
-    default=2_000_000,
-    show_default=True,
-    help="Maximum size of a request in bytes.",
-)
-@click.option(
-    "--token",
-    metavar="TOKEN",
-    envvar="LEAN_DOJO_SERVE_TOKEN",
-    help="Bearer token that clients must send; needed to listen beyond this machine.",
-)
+@with_options
 def serve(
-    *, host: str, port: int, token: str | None, choice: ProverChoice, **settings: Any
+    *,
+    host: str = option(metavar="HOST", default="127.0.0.1", help="Address to listen on."),
+    port: int = option(
+        metavar="PORT", type=int, default=8000, help="Port to listen on; 0 picks a free one."
+    ),
+    engines: int | None = option(**NUMBER, help="Number of Lean engines (default: one per core)."),
+    engine: EngineName = shared(engine_option),
+    choice: ProverChoice = group(ProverChoice),
+    project: Path | None = option(**FOLDER, help="Lake project whose modules may be imported."),
+    timeout: float = option(
+        metavar="SECONDS",
+        type=float,
+        default=300.0,
+        help="Longest time limit that a request may set.",
+    ),
+    max_requests: int = option(
+        **NUMBER, default=64, help="Maximum number of open requests; further ones get status 503."
+    ),
+    max_bytes: int = option(
+        **NUMBER, default=2_000_000, help="Maximum size of a request in bytes."
+    ),
+    token: str | None = option(
+        metavar="TOKEN",
+        envvar="LEAN_DOJO_SERVE_TOKEN",
+        help="Bearer token that clients must send; needed to listen beyond this machine.",
+    ),
 ) -> None:
     """Serve Lean's verdicts over HTTP.
 
@@ -91,10 +86,10 @@ def serve(
     from lean_dojo_v2.lean.pool.local import PoolConfig
     from lean_dojo_v2.lean_agent.config import ProverConfig
 
-    limits = RequestLimits(settings["max_requests"], settings["max_bytes"], settings["timeout"])
-    config = PoolConfig(engine=settings["engine"], project_path=settings["project"])
-    if settings["engines"] is not None:
-        config = attrs.evolve(config, size=settings["engines"])
+    limits = RequestLimits(max_requests, max_bytes, timeout)
+    config = PoolConfig(engine=engine, project_path=project)
+    if engines is not None:
+        config = attrs.evolve(config, size=engines)
     if choice.default_notice:
         note(choice.default_notice)
     prover = choice.make(ProverConfig())
