@@ -49,14 +49,7 @@ print(json.dumps(found))
 
 @attrs.frozen
 class Check:
-    """One finding.
-
-    Attributes:
-        area: ``versions``, ``devices``, ``lean``, ``plugins`` or ``conflicts``.
-        subject: What was checked.
-        verdict: ``problem`` if something will not work.
-        detail: The finding, with advice for a problem.
-    """
+    """What was checked, the finding (with advice for a problem), and its part of the report."""
 
     area: str
     subject: str

@@ -74,52 +74,33 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     sizes = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
     least = sum(sizes[:-1]) + 2 * (len(sizes) - 1) + min(sizes[-1], FOLDED)
     if sys.stdout.isatty() and least > width:
-        click.echo("\n\n".join(_record(columns, row, width) for row in rows))
+        records = [_aligned(list(zip(columns, row, strict=True)), width) for row in rows]
+        click.echo("\n\n".join(records))
     else:
-        click.echo("\n".join(plain_table(columns, rows, width)))
+        click.echo(_aligned([columns, *rows], width))
 
 
-def plain_table(
-    columns: Sequence[str], rows: Sequence[Sequence[str]], width: int = PLAIN_WIDTH
-) -> list[str]:
-    """Format a table as lines of aligned text.
+def _aligned(rows: Sequence[Sequence[str]], width: int) -> str:
+    """Align rows, and wrap their last cells.
 
-    >>> plain_table(["NAME", "SUMMARY"], [["sft", "one two three"]], width=14)
-    ['NAME  SUMMARY', 'sft   one two', '      three']
+    >>> print(_aligned([["NAME", "SUMMARY"], ["sft", "one two three"]], width=14))
+    NAME  SUMMARY
+    sft   one two
+          three
     """
-    cells = [list(columns), *(list(row) for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    indent = sum(widths[:-1]) + 2 * (len(widths) - 1)
+    sizes = [max(map(len, column)) for column in zip(*rows, strict=True)][:-1]
+    indent = sum(sizes) + 2 * len(sizes)
     room = max(width - indent, 20 if width >= PLAIN_WIDTH else 1)
     lines = []
-    for row in cells:
-        head = "".join(
-            f"{cell:<{size}}  " for cell, size in zip(row[:-1], widths[:-1], strict=True)
+    for *cells, last in rows:
+        head = "".join(f"{cell:<{size}}  " for cell, size in zip(cells, sizes, strict=True))
+        wrapped = textwrap.wrap(
+            last,
+            indent + room,
+            initial_indent=head,
+            subsequent_indent=" " * indent,
+            break_long_words=width < PLAIN_WIDTH,
+            break_on_hyphens=False,
         )
-        lines += _hung(head, row[-1], room, break_long_words=False, break_on_hyphens=False)
-    return lines
-
-
-def _hung(head: str, text: str, room: int, **how: Any) -> list[str]:
-    """Wrap a text after a head, with a hanging indent."""
-    indent = len(head)
-    under = " " * indent
-    wrapped = textwrap.wrap(
-        text, indent + room, initial_indent=head, subsequent_indent=under, **how
-    )
-    return wrapped or [head.rstrip()]
-
-
-def _record(columns: Sequence[str], row: Sequence[str], width: int) -> str:
-    """Write one row as lines of heading and cell.
-
-    >>> print(_record(["NAME", "SUMMARY"], ["sft", "one two three"], 16))
-    NAME     sft
-    SUMMARY  one two
-             three
-    """
-    indent = max(map(len, columns)) + 2
-    lines = []
-    for heading, cell in zip(columns, row, strict=True):
-        lines += _hung(f"{heading:<{indent}}", cell, max(width - indent, 1))
+        lines += wrapped or [head.rstrip()]
     return "\n".join(lines)

@@ -57,33 +57,23 @@ def prove(
 
 def _prove_traced(what: ProveTarget, choice: ClusterChoice, asked: ProvingOptions) -> None:
     from lean_dojo_v2.agent import ProverAgent
+    from lean_dojo_v2.tracing import LeanGitRepo
 
     database = what.database or DEFAULT_DATABASE
     if not database.is_file():
         open_database(database)  # raises if it is missing
     agent = ProverAgent(choice.make, database, asked.config())
-    _choose(agent, what.repositories, what.project, database)
+    chosen = select_repositories(agent.database, what.repositories, database)
+    if what.project is not None and len(chosen) != 1:
+        raise UsageError("--project is for one repository; choose it with --repo")
+    folder = None if what.project is None else what.project.absolute()
+    agent.repos = [LeanGitRepo(one.url, one.commit, folder=folder) for one in chosen]
     if what.theorem is not None:
         only, proved = _find(agent, what.theorem, database)
         if proved:
             note(f"{what.theorem} already has a proof, which the database keeps.")
         agent.only = only
     prove_with(agent, asked)
-
-
-def _choose(
-    agent: ProverAgent, wanted: tuple[str, ...], project: Path | None, database: Path
-) -> None:
-    """Let the agent work on the chosen repositories of its database."""
-    from lean_dojo_v2.tracing import LeanGitRepo
-
-    chosen = select_repositories(agent.database, wanted, database)
-    if project is not None and len(chosen) != 1:
-        raise UsageError("--project is for one repository; choose it with --repo")
-    folder = None if project is None else project.absolute()
-    agent.repos = [
-        LeanGitRepo(repository.url, repository.commit, folder=folder) for repository in chosen
-    ]
 
 
 def _find(

@@ -118,9 +118,9 @@ class ProverChoice:
         )
 
     def described(self) -> dict[str, Any]:
-        """Return everything that determines its proofs, as plain data."""
-        given = {key: value for key, value in attrs.asdict(self).items() if value}
-        given.pop("device", None)
+        """Return everything that determines its proofs, wherever they are searched."""
+        settings = attrs.asdict(self).items()
+        given = {key: value for key, value in settings if value and key not in {"device", "ray"}}
         found = {**given, "prover": self.name, "label": self.label}
         if self.is_default_model:
             found["automation"] = True
@@ -180,12 +180,6 @@ class ClusterChoice(ProverChoice):
         is_flag=True,
         help="Search on a Ray cluster: actors with a model and -j engines each, as many as fit.",
     )
-
-    def described(self) -> dict[str, Any]:
-        """Return everything that determines its proofs, regardless of where they are searched."""
-        found = super().described()
-        found.pop("ray", None)
-        return found
 
     def make(self, config: ProverConfig) -> Any:
         """Make the prover, or what has it work in every actor of a cluster."""

@@ -136,7 +136,7 @@ def trace(
         note(error)
     if len(counts["errors"]) > SHOWN_ERRORS:
         note(f"… and {len(counts['errors']) - SHOWN_ERRORS} more; --json lists all")
-    for line in (*_summary(files), *_beside(counts)):
+    for line in (*_summary(counts, files), *_beside(counts)):
         note(line)
     if as_json:
         emit_json({"database": str(database), **counts})
@@ -152,6 +152,7 @@ def trace(
 
 def _failures(files: Sequence[TracedFile]) -> dict[str, Any]:
     """Return how many commands failed, in all and by file, for ``--json``."""
+    worst = sorted((one for one in files if one.errors), key=lambda one: (-one.failed, one.path))
     return {
         "commands": sum(file.commands for file in files),
         "failed_commands": sum(file.failed for file in files),
@@ -161,30 +162,24 @@ def _failures(files: Sequence[TracedFile]) -> dict[str, Any]:
                 "commands": file.commands,
                 "errors": len(file.errors),
             }
-            for file in _worst(files)
+            for file in worst
         },
     }
 
 
-def _worst(files: Iterable[TracedFile]) -> list[TracedFile]:
-    return sorted(
-        (file for file in files if file.errors), key=lambda file: (-file.failed, file.path)
-    )
-
-
-def _summary(files: Sequence[TracedFile]) -> Iterator[str]:
+def _summary(counts: dict[str, Any], files: Sequence[TracedFile]) -> Iterator[str]:
     """Yield how many commands of which files have errors, and the most common reasons."""
-    worst = _worst(files)
-    if not worst:
+    if not (worst := counts["files_with_errors"]):
         return
-    shown = [f"{file.path} {file.failed} of {file.commands}" for file in worst[:SHOWN_FILES]]
-    if more := len(worst) - len(shown):
+    each = [f"{path} {one['failed_commands']} of {one['commands']}" for path, one in worst.items()]
+    shown = each[:SHOWN_FILES]
+    if more := len(each) - len(shown):
         shown.append(f"and {more} more files")
     yield (
-        f"{sum(file.failed for file in worst)} of {sum(file.commands for file in files)} commands "
-        f"in {len(worst)} of the files have errors: {', '.join(shown)}"
+        f"{counts['failed_commands']} of {counts['commands']} commands in {len(worst)} of the "
+        f"files have errors: {', '.join(shown)}"
     )
-    reasons = Counter(error.text.partition("\n")[0] for file in worst for error in file.errors)
+    reasons = Counter(error.text.partition("\n")[0] for file in files for error in file.errors)
     for reason, count in reasons.most_common(SHOWN_REASONS):
         if count > 1:
             yield f"  {count} times: {reason}"

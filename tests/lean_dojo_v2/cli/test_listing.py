@@ -6,27 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
 
 from lean_dojo_core import registry
 from lean_dojo_v2.cli import cli
 
 Run = Callable[..., Any]
-
-
-def commands(
-    group: click.Group = cli, path: tuple[str, ...] = ()
-) -> list[tuple[tuple[str, ...], click.Command]]:
-    found: list[tuple[tuple[str, ...], click.Command]] = []
-    context = click.Context(group)
-    for name in group.list_commands(context):
-        command = group.get_command(context, name)
-        assert command is not None
-        found.append(((*path, name), command))
-        if isinstance(command, click.Group):
-            found.extend(commands(command, (*path, name)))
-    return found
 
 
 def test_plugins_lists_builtins_with_provenance(lean_dojo: Run) -> None:
@@ -120,13 +105,6 @@ def test_what_lists_the_plugins_is_said(lean_dojo: Run) -> None:
     ran = lean_dojo("plugins", "list")
     assert ran.code == 2
     assert "No such command 'list'. `lean-dojo plugins` alone lists the plugins." in ran.err
-
-
-def test_every_command_and_option_has_help() -> None:
-    for path, command in commands():
-        assert command.help, path
-        for parameter in command.params:
-            assert not isinstance(parameter, click.Option) or parameter.help, (path, parameter.name)
 
 
 @pytest.mark.parametrize(

@@ -101,7 +101,8 @@ def test_one_option_has_one_help() -> None:
     assert several.keys() == OF_ITS_OWN.keys()
 
 
-def test_what_an_option_takes_has_a_name() -> None:
+def test_what_a_command_does_and_an_option_takes_is_said() -> None:
+    assert [name for name, command in ALL.items() if not command.help] == []
     for name, said in options().items():
         for (metavar, text), where in said.items():
             assert text, (name, where)
