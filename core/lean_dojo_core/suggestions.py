@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+LISTED = 30
+"""Maximum number of known names that a message lists."""
+
 
 def suggestion(
     name: str, known: Iterable[str], nested: Iterable[str] = (), *, heading: str = ""
@@ -13,7 +16,8 @@ def suggestion(
 
     Args:
         name: The unknown name.
-        known: The names that exist; beside similar ones they are listed only with a heading.
+        known: The names that exist, of which up to 30 are listed; beside similar ones they are
+            listed only with a heading.
         nested: Dotted names below them, such as ``config.lr``; the last part is compared.
         heading: What comes before the known names.
 
@@ -21,6 +25,8 @@ def suggestion(
     (" Did you mean 'lr'?", ' It has: lr, epochs.')
     >>> suggestion("max_epoch", ["config"], ["config.max_epochs"], heading="Settings")
     " Did you mean 'config.max_epochs'? Settings: config."
+    >>> suggestion("zzz", map(str, range(577)))[-25:]
+    '27, 28, 29, and 547 more.'
     """
     known = list(known)
     scores = {one: _likeness(name, one) for one in known}
@@ -32,7 +38,8 @@ def suggestion(
     hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
     if close and not heading:
         return hint
-    return f"{hint} {heading or 'It has'}: {', '.join(known) or 'none'}."
+    listed = [*known[:LISTED], *([f"and {len(known) - LISTED} more"] if known[LISTED:] else [])]
+    return f"{hint} {heading or 'It has'}: {', '.join(listed) or 'none'}."
 
 
 def _likeness(name: str, option: str) -> float:

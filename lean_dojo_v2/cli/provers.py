@@ -11,6 +11,7 @@ import click
 
 from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.cli.options import complete_formatter, complete_prover, option
+from lean_dojo_v2.cli.output import note
 
 if TYPE_CHECKING:
     from lean_dojo_core.registry import Entry
@@ -20,6 +21,8 @@ DEFAULT = "automation"
 """The prover that needs no model."""
 LANGUAGE_MODEL = "hf"
 """The prover for --model, or for the shipped model."""
+_BIG = 1_000_000_000
+"""Bytes of weights whose reading takes long enough to be announced."""
 
 
 @attrs.frozen(kw_only=True)
@@ -198,6 +201,8 @@ def _files(folder: Path) -> dict[str, str]:
     if not folder.is_dir():
         return {}
     files = [file for file in sorted(folder.iterdir()) if file.suffix in {".safetensors", ".bin"}]
+    if (size := sum(file.stat().st_size for file in files)) > _BIG:
+        note(f"reading the {size / 1e9:.0f} GB of weights in {folder}, to recognise this run later")
     digests = {}
     for file in files:
         with file.open("rb") as stream:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import takewhile
 
 from lean_dojo_v2.lean.text.lexer import CLOSERS, OPENERS, Token, code_tokens, without_comments
 
@@ -17,7 +18,7 @@ _WITH_PROOF = frozenset({"have", "refine", "refine'", "apply"})
 """Keywords whose proof may be replaced by a hole."""
 _SEQUENCES = frozenset(
     {"·", ".", "{", "(", "case", "case'", "all_goals", "any_goals", "repeat", "repeat'", "try"}
-    | {"focus", "on_goal", "iterate", "conv", "calc", "stop", "next", "if"}
+    | {"focus", "on_goal", "iterate", "conv", "calc", "stop"}
 )
 """Tactics that begin with these contain other tactics, which are steps themselves."""
 _LAID_OUT = frozenset({"by", "do", "calc", "match", "where", "·", "conv", ";"})
@@ -27,10 +28,15 @@ _IN_TERMS = frozenset({"let", "have", "suffices", "letI", "haveI", "open", "set_
 
 
 def one_line(tactic: str) -> str | None:
-    r"""Return a tactic, moved to the left margin as traces have it, as one line.
+    r"""Return a tactic as one line.
 
-    It leads to the same goals, with ``?_`` for inner proofs. ``None`` if there is none: bullets and
-    other blocks, whose steps are steps themselves, and terms whose layout matters.
+    Args:
+        tactic: Its text, moved to the left margin as traces have it.
+
+    Returns:
+        The tactic itself if it is one line; a line that leads to the same goals, with ``?_`` for
+        inner proofs; ``None`` if there is none: bullets and other blocks, whose steps are steps
+        themselves, and terms whose layout matters.
 
     >>> one_line("induction n with\n| zero => rfl\n| succ n ih =>\n  simp\n  exact ih")
     'induction n with | zero => ?_ | succ n ih => ?_'
@@ -52,6 +58,11 @@ def one_line(tactic: str) -> str | None:
         return None
     if first in _WITH_CASES:
         return _cases(text, words)
+    if first == "next":  # besides containing steps, it only names
+        named = [word.text for word in takewhile(lambda word: word.text != "=>", words[1:])]
+        return " ".join(["rename_i", *named]) if named else None
+    if first == "if":
+        return _branches(text, words)
     laid_out = [
         word
         for word in words
@@ -60,6 +71,8 @@ def one_line(tactic: str) -> str | None:
     ]
     if not laid_out:
         return None if _has_blocks(words) or _has_fields(text, words) else _joined(text)
+    if first == "obtain":
+        return _stated(text, words, laid_out[0])
     return _with_hole(text, words, laid_out[0]) if first in _WITH_PROOF else None
 
 
@@ -90,6 +103,15 @@ def _opened(alternative: str) -> str:
     return _joined(alternative)
 
 
+def _branches(text: str, words: Sequence[Token]) -> str | None:
+    """Return ``if h : p then ?_ else ?_``."""
+    then = [w for w in words if w.text == "then"]
+    last = [w for w in words if w.text == "else" and _begins_line(text, w) and not _column(text, w)]
+    if not then or not last:
+        return None
+    return f"{_joined(text[: then[0].end])} ?_ else ?_"
+
+
 def _is_argument(text: str, word: Token) -> bool:
     """Whether a ``·`` is an argument as in ``(f · a)``, not a bullet."""
     return word.text == "·" and not _begins_line(text, word)
@@ -104,6 +126,22 @@ def _with_hole(text: str, words: Sequence[Token], by: Token) -> str | None:
     if before[0].text == "have" and before[1].text == "⟨":
         return None  # an unproved term cannot be destructured
     return f"{_joined(text[: by.start])} ?_"
+
+
+def _stated(text: str, words: Sequence[Token], by: Token) -> str | None:
+    """Return ``obtain p : t`` for ``obtain p : t := by …``; so Lean writes the goals of both."""
+    if _with_hole(text, words, by) is None:
+        return None
+    return _joined(text[: by.start]).removesuffix(":=").rstrip() if _has_type(words, by) else None
+
+
+def _has_type(words: Sequence[Token], by: Token) -> bool:
+    depth = 0
+    for word in words:
+        depth += (word.text in OPENERS) - (word.text in CLOSERS)
+        if word.start < by.start and word.text == ":" and depth == 0:
+            return True
+    return False
 
 
 def _has_blocks(words: Sequence[Token]) -> bool:

@@ -11,12 +11,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any, Generic, TypeVar
 
 from lean_dojo_v2.lean.errors import RequestError
 
-if TYPE_CHECKING:  # it makes its judge
-    from lean_dojo_v2.lean.client.server import Server
+ServerT = TypeVar("ServerT", bound=Any)
+"""The client's ``Server``, which makes its judge."""
 
 RECYCLE_MB = 2_600
 """Resident megabytes at which the judge is replaced before it judges."""
@@ -24,19 +24,19 @@ _REFUSED = frozenset({"export", "import"})
 """Errors of ``dojo.judge`` about the export itself."""
 
 
-class Judge:
+class Judge(Generic[ServerT]):
     """One engine, or two, started when first needed; safe to use from several threads.
 
     ``make`` makes a server with the judged engine's configuration, except as its arguments say.
     """
 
-    def __init__(self, make: Callable[..., Server]) -> None:
+    def __init__(self, make: Callable[..., ServerT]) -> None:
         self._kernel = make(imports=("Init",), project_path=None, options=None, core_options=())
         self._reader = make()
         self._using = threading.Lock()
 
     @contextmanager
-    def reader(self, owner: str, session: Server) -> Iterator[Server]:
+    def reader(self, owner: str, session: ServerT) -> Iterator[ServerT]:
         """Yield an engine for the reference, which has run no program except its owner's.
 
         It also has the definitions that are loaded in ``session``.

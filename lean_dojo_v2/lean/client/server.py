@@ -110,7 +110,7 @@ class Server:
     _process: EngineProcess | None
     _session: Session
     """The life of the present process, which goal states belong to."""
-    _judge: Judge | None
+    _judge: Judge[Server] | None
     _tainted: bool
     _owner: str
     _engine_lock: threading.RLock
@@ -219,13 +219,13 @@ class Server:
         return "" if self.project_path is None else f"in {self.project_path}"
 
     @property
-    def judge(self) -> Judge:
+    def judge(self) -> Judge[Server]:
         """Engines that judge the results of a tainted one; they start when first needed."""
         if self._judge is None:
             self._judge = Judge(self.another)
         return self._judge
 
-    def share_judge(self, judge: Judge) -> None:
+    def share_judge(self, judge: Judge[Server]) -> None:
         """Use a shared judge, which is not closed here."""
         self._judge, self._owns_judge = judge, False
 

@@ -89,7 +89,7 @@ class PoolConfig:
 class LocalSlot:
     """An engine of this process."""
 
-    def __init__(self, config: PoolConfig, judge: Judge | None = None) -> None:
+    def __init__(self, config: PoolConfig, judge: Judge[Server] | None = None) -> None:
         self._config = config
         self._server = config.server()
         self._owner: str | None = None
@@ -144,7 +144,7 @@ class EnginePool:
         self.config = attrs.evolve(config or PoolConfig(), **settings)
         self._lock = threading.Lock()
         self._scheduler: Scheduler | None = None
-        self._finalizer: weakref.finalize[[Scheduler, Judge, int], EnginePool] | None = None
+        self._finalizer: weakref.finalize[[Scheduler, Judge[Server], int], EnginePool] | None = None
         _inherited.add(self)
 
     def __enter__(self) -> Self:
@@ -229,11 +229,11 @@ class EnginePool:
         self._lock = threading.Lock()
         self._scheduler = self._finalizer = None
 
-    def _make_slot(self, judge: Judge) -> Slot:
+    def _make_slot(self, judge: Judge[Server]) -> Slot:
         return LocalSlot(self.config, judge)
 
 
-def _close(scheduler: Scheduler, judge: Judge, owner: int) -> None:
+def _close(scheduler: Scheduler, judge: Judge[Server], owner: int) -> None:
     """Close a scheduler, unless this is a forked child, which has none of its threads."""
     if os.getpid() == owner:
         scheduler.close()

@@ -140,9 +140,9 @@ _HASH_WORD = re.compile(r"#\s*(?!univ\b)[a-z]\w*[a-z]")
 _PERCENT = re.compile(r"\b(eval|by_elab|binop|include_str|compile_time|declare)\w*%")
 # Positions where a word is a tactic's name, as `ext` in a proof of `Foo.ext`.
 _TACTIC_BEGINS = re.compile(r"(?:^|\n|;|<;>|·|\bby)\s*\Z")
-# Lean runs the value of a setting as a program (`simp (config := f x)`), unless it is plain data:
-# a structure of numbers, booleans and names, and of such structures.
-_CONFIG = re.compile(r"\(\s*config\s*:=")
+# Lean runs the value of a setting (`simp (config := f x)`, aesop's `simp_config`) as a program
+# unless it is plain data: a structure of numbers, booleans and names, and of such structures.
+_CONFIG = re.compile(r"\(\s*(?:\w+_)?config\s*:=")
 _STRUCTURE = r"\{{\s*(?:[^\W\d][\w']*\s*:=\s*{value}\s*(?:,\s*|(?=\}})))*\}}"
 _DATA = r"(?:\d+|true|false|\.[^\W\d]\w*)"
 _DATA_OR_STRUCTURE = rf"(?:{_DATA}|{_STRUCTURE.format(value=_DATA)})"

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from lean_dojo_core.errors import UsageError
+from lean_dojo_v2.cli import provers
 from lean_dojo_v2.cli.provers import ProverChoice
 from lean_dojo_v2.prover import shipped
 
@@ -77,3 +78,14 @@ def test_whoever_is_named_proves(package: Path, given: dict[str, str]) -> None:
     choice = ProverChoice(**given)
     assert choice.own_model == given.get("model")
     assert not choice.default_notice
+
+
+def test_the_hashing_of_big_weights_is_announced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "model.safetensors").write_bytes(b"x")
+    provers._files(tmp_path)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(provers, "_BIG", 0)
+    provers._files(tmp_path)
+    assert f"GB of weights in {tmp_path}" in capsys.readouterr().err

@@ -18,7 +18,10 @@ LINES = {
         "match n, h with | 0, _ => ?_ | n + 1, (h : p) => ?_"
     ),
     "have h : p ∧\n    q := by\n  constructor\n  · exact a\n  · exact b": "have h : p ∧ q := ?_",
+    "if h : a = b then\n  rw [h]\nelse\n  exact g h": "if h : a = b then ?_ else ?_",
+    "next x h =>\n  rw [h]\n  rfl": "rename_i x h",
     "simp only [apply (f · a),\n  b]": "simp only [apply (f · a), b]",
+    "obtain ⟨x, h⟩ : ∃ x, p x := by\n  exact e": "obtain ⟨x, h⟩ : ∃ x, p x",
     "fun_induction f n with\n| case1 => rfl\n| case2 n ih =>\n  rw [ih]\n  rfl": (
         "fun_induction f n with | case1 => ?_ | case2 n ih => ?_"
     ),
@@ -42,8 +45,7 @@ def test_one_line(tactic: str) -> None:
         "(rfl\n done)",
         "case inl h =>\n  exact h",
         "all_goals\n  rfl",
-        "next x h =>\n  rw [h]\n  rfl",
-        "if h : a = b then\n  rw [h]\nelse\n  exact g h",
+        "next =>\n  rw [h]\n  rfl",
         "calc a = b := h\n  _ = c := g",
         "have ⟨x, h⟩ : ∃ x, p x := by\n  exact e",
         "exact foo (by\n  simp\n  rfl)",

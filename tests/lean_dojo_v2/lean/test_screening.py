@@ -36,6 +36,7 @@ HOSTILE = [
     ("local notation x", Reason.SCOPE),
     ("axiom cheat : False", Reason.AXIOM),
     ("run_tac pure ()", Reason.METAPROGRAM),
+    ("aesop (simp_config := f x)", Reason.METAPROGRAM),
     ("exact by_elab return .const `x []", Reason.METAPROGRAM),
     ("exact eval% 1", Reason.METAPROGRAM),
     ('exact include_str "secret"', Reason.METAPROGRAM),
