@@ -87,12 +87,15 @@ def watched(call: Callable[[], T], who: str, timeout: float | None = None) -> T:
     if timeout is None:
         with report_when_slow(who):
             return call()
-    can_be_interrupted = (
+    return (_interrupted if _can_be_interrupted() else _left_behind)(call, who, timeout)
+
+
+def _can_be_interrupted() -> bool:
+    return (
         threading.current_thread() is threading.main_thread()
         and signal.getsignal(signal.SIGINT) is signal.default_int_handler
         and hasattr(signal, "pthread_kill")
     )
-    return (_interrupted if can_be_interrupted else _left_behind)(call, who, timeout)
 
 
 @contextmanager
@@ -107,16 +110,18 @@ def report_when_slow(who: str) -> Iterator[None]:
 
 
 def load(call: Callable[[], T], who: str) -> T:
-    """Run code that imports a plugin: contained and, in the main thread, within :data:`LOADING`.
+    """Run code that imports a plugin: contained and, where Ctrl-C works, within :data:`LOADING`.
 
-    Elsewhere it stays in its thread, so that a manifest that uses the registries is recognised.
+    It always runs in this thread, so that a manifest that uses the registries is recognised.
 
     Raises:
-        PluginError: See :func:`contained` and :func:`watched`.
+        PluginError: See :func:`contained`; or it takes too long.
     """
-    is_main = threading.current_thread() is threading.main_thread()
-    with contained(who):
-        return watched(call, f"loading {who}", LOADING if is_main else None)
+    try:
+        with contained(who):
+            return watched(call, f"loading {who}", LOADING if _can_be_interrupted() else None)
+    except OutOfTimeError as error:
+        raise OutOfTimeError(f"has not been loaded in {LOADING:g} s") from error
 
 
 def _interrupted(call: Callable[[], T], who: str, timeout: float) -> T:

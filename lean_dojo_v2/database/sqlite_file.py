@@ -1,4 +1,4 @@
-"""An SQLite file: connections, snapshots, transactions, errors."""
+"""An SQLite file, and this process's connections to it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import sqlite3
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -50,13 +51,33 @@ CREATE INDEX item_path ON item (repository, list, path, position);
 """
 
 
+class FileConnection(sqlite3.Connection):
+    """A connection to which there are weak references."""
+
+
+_open: weakref.WeakValueDictionary[int, FileConnection] = weakref.WeakValueDictionary()
+_across_forks: list[list[FileConnection]] = []
+"""In a forked process: the parents' connections, which SQLite forbids to use or close there.
+
+They are recorded before the fork, since the child loses the other threads' references.
+"""
+
+
+def _note_open() -> None:
+    _across_forks.append([one for known in _open.valuerefs() if (one := known()) is not None])
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_note_open, after_in_parent=_across_forks.pop)
+
+
 @attrs.define
 class SqliteFile:
-    """A database file. Each call opens it anew; inside a block, a thread keeps its connection.
+    """A database file and this process's connections to it, one per thread.
 
-    So none is open when a process forks, which SQLite forbids. Write-ahead logging lets any number
-    of processes read while one writes. It needs a local disk: the processes share memory through a
-    file beside the database. SQLite's errors become a ``DatabaseError`` that names the file.
+    Write-ahead logging lets any number of processes read while one writes. It needs a local
+    disk: the processes share memory through a file beside the database. SQLite's errors
+    become a ``DatabaseError`` that names the file.
 
     Attributes:
         path: The file; a missing one is created by the first change.
@@ -70,23 +91,27 @@ class SqliteFile:
     def __attrs_post_init__(self) -> None:
         if self.read_only or self.path.exists():
             require_bytes(self.path)
-            with self._connected() as connection:
-                self._patiently(lambda: self._check(connection))
+            with translate_sqlite_errors(self.path):
+                self._patiently(self._check)
+
+    # --- reading -------------------------------------------------------------------------------
 
     def rows(self, sql: str, values: Iterable[Any] = ()) -> list[Row]:
         """Run a query and return all rows; none if there is no file yet."""
-        if not self.path.exists():
+        if not self._is_there():
             return []
-        with self._connected() as connection:
+        with translate_sqlite_errors(self.path):
+            connection = self._connection()
             return self._patiently(lambda: connection.execute(sql, tuple(values)).fetchall())
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         """Let every query inside see the same state, despite concurrent writers."""
-        if not self.path.exists():
+        if not self._is_there():
             yield
             return
-        with self._connected() as connection:
+        with translate_sqlite_errors(self.path):
+            connection = self._connection()
             if connection.in_transaction:
                 yield
                 return
@@ -96,14 +121,17 @@ class SqliteFile:
             finally:
                 connection.execute("ROLLBACK")
 
+    # --- writing -------------------------------------------------------------------------------
+
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Write as the only writer, atomically."""
-        if not self.path.exists():
-            with translate_sqlite_errors(self.path), file_lock(self.path):
-                if not self.path.exists():
-                    _create(self.path)
-        with self._connected() as connection:
+        with translate_sqlite_errors(self.path):
+            if not self._is_there():
+                with file_lock(self.path):
+                    if not self.path.exists():
+                        _create(self.path)
+            connection = self._connection()
             if connection.in_transaction:
                 raise DatabaseError("cannot be changed inside a snapshot", path=self.path)
             self._patiently(lambda: connection.execute("BEGIN IMMEDIATE"))
@@ -115,53 +143,59 @@ class SqliteFile:
                     connection.execute("ROLLBACK")
                 raise
 
-    @contextmanager
-    def _connected(self) -> Iterator[sqlite3.Connection]:
-        """Yield the connection of the block around, or a new one."""
-        held: tuple[int, sqlite3.Connection] | None = getattr(self._local, "held", None)
-        with translate_sqlite_errors(self.path):
-            if held is not None and held[0] == os.getpid():
-                yield held[1]
-                return
-            opened = self._patiently(lambda: _connect(self.path, read_only=self.read_only))
-            with closing(opened):
-                self._local.held = (os.getpid(), opened)
-                try:
-                    yield opened
-                finally:
-                    self._local.held = held
+    # --- connections ---------------------------------------------------------------------------
 
-    def _check(self, connection: sqlite3.Connection) -> None:
+    def _is_there(self) -> bool:
+        """Whether there is a database; before the first change there may be none."""
+        return hasattr(self._local, "held") or self.path.exists()
+
+    def _connection(self) -> sqlite3.Connection:
+        held: tuple[int, sqlite3.Connection] | None = getattr(self._local, "held", None)
+        # A connection must not cross a fork; the parent's is left to the parent, see _across_forks.
+        if held is None or held[0] != os.getpid():
+            opened = self._patiently(lambda: _connect(self.path, read_only=self.read_only))
+            self._local.held = held = (os.getpid(), opened)
+        return held[1]
+
+    def _check(self) -> None:
         """Refuse what is not a complete database of ours."""
-        connection.execute("SELECT count(*) FROM sqlite_schema")  # refuses a file cut off
-        ((ours,),) = connection.execute("PRAGMA application_id")
-        ((version,),) = connection.execute("PRAGMA user_version")
-        ((page,),) = connection.execute("PRAGMA page_size")
+        with closing(_connect(self.path, read_only=self.read_only)) as connection:
+            connection.execute("SELECT count(*) FROM sqlite_schema")  # refuses a file cut off
+            ((ours,),) = connection.execute("PRAGMA application_id")
+            ((version,),) = connection.execute("PRAGMA user_version")
+            ((page,),) = connection.execute("PRAGMA page_size")
         if self.path.stat().st_size % page:  # SQLite overlooks a cut in the last page
             raise sqlite3.DatabaseError("malformed: the file is cut off")
         if ours != APPLICATION_ID:
             message = "an SQLite database of another program. The file is left as it is"
             raise DatabaseError(message, path=self.path)
-        if version != SCHEMA_VERSION:
-            message = f"written by another version (schema {version}, known is {SCHEMA_VERSION})"
-            raise DatabaseError(f"{message}: use that lean-dojo-v2", path=self.path)
+        if version < SCHEMA_VERSION:
+            message = f"written by an earlier build (schema {version}, known is {SCHEMA_VERSION})"
+            raise DatabaseError(f"{message}: trace its repositories again", path=self.path)
+        if version > SCHEMA_VERSION:
+            message = f"written by a newer version (schema {version}, known are {SCHEMA_VERSION})"
+            raise DatabaseError(f"{message}: update lean-dojo-v2", path=self.path)
 
     def _patiently(self, call: Callable[[], T]) -> T:
-        """Retry a call while another process holds the lock; report once that this takes long."""
-        start, said = time.monotonic(), False
+        """Retry a call while another process holds the lock; report that once."""
+        end, said = time.monotonic() + PATIENCE, False
         while True:
             try:
                 return call()
             except sqlite3.OperationalError as error:
-                waited = time.monotonic() - start
                 if not _is_busy(error):
                     raise
-                if not said and waited > SAY_AFTER / 2:  # opening and closing fail at once
+                if not said:
                     say_waiting(self.path)
-                    said = True
-                if waited > PATIENCE:
+                if time.monotonic() > end:
                     raise
-                time.sleep(0.01)
+                said = True
+
+    def close(self) -> None:
+        """Close this thread's connection; the next query opens another."""
+        held: tuple[int, sqlite3.Connection] | None = self._local.__dict__.pop("held", None)
+        if held is not None and held[0] == os.getpid():
+            held[1].close()
 
 
 def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
@@ -170,17 +204,26 @@ def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
     real = path.resolve()
     if read_only or not (os.access(path, os.W_OK) and os.access(real.parent, os.W_OK)):
         # Without a log nobody writes it; SQLite would create one even to read.
-        log = real.with_name(f"{real.name}-wal")
-        mode = "mode=ro" if log.exists() and log.stat().st_size else "immutable=1"
+        mode = "mode=ro" if _size(real.with_name(f"{real.name}-wal")) else "immutable=1"
     connection = sqlite3.connect(
         f"file:{quote(str(real))}?{mode}",
         uri=True,
         timeout=SAY_AFTER,
         isolation_level=None,
+        factory=FileConnection,
     )
+    _open[id(connection)] = connection
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA cache_size = -8192")
     return connection
+
+
+def _size(file: Path) -> int:
+    """Return a file's size in bytes; 0 for one that is missing, perhaps since a moment ago."""
+    try:
+        return file.stat().st_size
+    except FileNotFoundError:
+        return 0
 
 
 def _create(path: Path) -> None:

@@ -220,7 +220,8 @@ class SqliteStorage:
         return self.file.snapshot()
 
     def close(self) -> None:
-        """Do nothing: no connection is open between calls."""
+        """Close the file."""
+        self.file.close()
 
 
 def _header(repository: Repository) -> str:

@@ -54,7 +54,7 @@ GOOD = {
     "a factory without": (*GRPO, "--reward", "trl:get_repetition_penalty_reward:0.1"),
     "progress": ("progress",),
     "another optimiser": ("sft", "--set", "trainer_args.optim=sgd"),
-    "a callback": ("sft", "--set", "callbacks=transformers:PrinterCallback"),
+    "a plugin's callback": (*GRPO, "--reward", "constant", "--set", "callbacks=best-tactics"),
     "no logger": ("sft", "--set", "report_to=none"),
 }
 BAD = {
@@ -71,8 +71,8 @@ BAD = {
     "extra": (("sft", "--set", "report_to=trackio"), ['pip install "lean-dojo-v2[trackio]>=2"']),
     "progress has one": (("progress", "--set", "report_to=wandb"), ["'tensorboard' or 'none'"]),
     "a callback": (
-        ("sft", "--set", "callbacks=watcher"),
-        ["no callback is called 'watcher'.", "module:attribute"],
+        ("sft", "--set", "callbacks=best-tactic"),
+        ["no callback is called 'best-tactic'. Did you mean 'best-tactics'?", "module:attribute"],
     ),
     "folder": (("sft", "--set", "output_dir=/proc/out"), ["output_dir: /proc/out cannot be"]),
     "data": (("sft", "--data-path", "/proc/data"), ["--data-path: /proc/data cannot be"]),

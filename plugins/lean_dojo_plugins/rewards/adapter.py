@@ -58,10 +58,17 @@ def _text(completion: Any) -> str:
         return completion
     if isinstance(completion, Sequence) and all(isinstance(m, Mapping) for m in completion):
         spoken = [m for m in completion if m.get("role", "assistant") == "assistant"]
-        return "\n".join(str(message.get("content") or "") for message in spoken)
+        return "\n".join(_content(message.get("content")) for message in spoken)
     raise TypeError(
         f"a completion is a text or a list of messages, not {type(completion).__name__}"
     )
+
+
+def _content(content: Any) -> str:
+    """Return the text of a message, whose content may be a list of typed parts."""
+    if isinstance(content, Sequence) and not isinstance(content, str):
+        return "".join(str(one.get("text", "")) for one in content if isinstance(one, Mapping))
+    return str(content or "")
 
 
 @attrs.define(eq=False)
@@ -202,9 +209,19 @@ class AdaptedReward:
 
     def _call(self, items: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         result = self.function(completions=items, **kwargs)
-        if inspect.iscoroutine(result):
-            return asyncio.run_coroutine_threadsafe(result, _event_loop(os.getpid())).result()
-        return result
+        if not inspect.iscoroutine(result):
+            return result
+        future = asyncio.run_coroutine_threadsafe(result, _event_loop(os.getpid()))
+        try:
+            return future.result(self.timeout)
+        except TimeoutError:
+            if future.done():  # the reward's own
+                raise
+            raise OutOfTimeError(f"has run for more than {self.timeout:g} s") from None
+        finally:
+            if not future.done():  # perhaps it blocks the loop
+                future.cancel()
+                _event_loop.cache_clear()
 
     def _run(self, call: Callable[[], Any], items: Sequence[Any], where: Callable[[], str]) -> Any:
         """Call the reward within its time limit, contained; ``where`` locates what it raises."""
@@ -225,8 +242,13 @@ class AdaptedReward:
             raise RewardError(f"{self.who} raised {what}") from error
 
     def _first_raising(self, items: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
-        """Find the first completion on which the function raises by itself."""
-        for index, item in enumerate(items):
+        """Find the first completion on which the function raises by itself.
+
+        An ``async`` function is not called again, since it may wait for a paid service.
+        """
+        called = (self.function, type(self.function).__call__)
+        again = () if any(map(inspect.iscoroutinefunction, called)) else items
+        for index, item in enumerate(again):
             one = {
                 key: [value[index]]
                 if isinstance(value, (list, tuple)) and len(value) == len(items)

@@ -1,10 +1,10 @@
-"""Manifest of the built-in rewards, and of their command."""
+"""Manifest of the built-in rewards, with a callback and a command."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lean_dojo_core import CommandSpec, RewardFunctionSpec, hookimpl
+from lean_dojo_core import CallbackSpec, CommandSpec, RewardFunctionSpec, hookimpl
 
 
 @hookimpl
@@ -33,6 +33,16 @@ def lean_dojo_reward_functions() -> Iterator[RewardFunctionSpec]:
         summary="1 for a whole proof that passes Lean's full verification, else 0.",
         required_columns=("problem", "full_name"),
         needs_lean=True,
+    )
+
+
+@hookimpl
+def lean_dojo_callbacks() -> Iterator[CallbackSpec]:
+    """Offer ``best-tactics``."""
+    yield CallbackSpec(
+        name="best-tactics",
+        target="lean_dojo_plugins.rewards.best:BestTactics",
+        summary="Prints the best-paid completion of a batch of grpo, with its goal.",
     )
 
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import math
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from importlib import metadata
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import attrs
 
 from lean_dojo_core import registry
-from lean_dojo_core.discovery import import_target
 from lean_dojo_core.errors import LeanDojoError, PluginLoadError, UnknownNameError, UsageError
 from lean_dojo_core.foreign import load
 from lean_dojo_core.settings import settings_of
@@ -155,17 +156,19 @@ def _imported_reward(
         sys.path.append(here)  # last: a file here hides no installed module
     module, _, attribute = place.partition(":")
     try:
-        target = load(lambda: import_target(place), f"module {module!r}")
+        target = load(lambda: importlib.import_module(module), f"module {module!r}")
     except ImportError as error:
         raise UnknownNameError(
             f"reward {name!r}: no plugin and no module is called {module!r} ({error})"
         ) from error
-    except AttributeError as error:
-        raise UnknownNameError(f"reward {name!r}: {error}") from error
     except (Exception, SystemExit) as error:  # whatever somebody's module raises
         raise UsageError(
             f"reward {name!r}: importing {module!r} failed: {type(error).__name__}: {error}"
         ) from error
+    try:
+        target = attrgetter(attribute)(target)
+    except AttributeError as error:
+        raise UnknownNameError(f"reward {name!r}: {error}") from error
     timeout = _take_timeout(name, target, options)
     of_trl = module.partition(".")[0] == "trl"
     attribute = attribute.rpartition(".")[2]

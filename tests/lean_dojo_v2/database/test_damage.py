@@ -184,11 +184,11 @@ def test_a_database_of_another_program(tmp_path: Path) -> None:
     assert file.read_bytes() == before
 
 
-def test_another_schema(sqlite: Path) -> None:
+def test_a_newer_schema(sqlite: Path) -> None:
     connection = sqlite3.connect(sqlite)
     connection.execute("PRAGMA user_version = 99")
     connection.close()
-    with pytest.raises(DatabaseError, match="another version"):
+    with pytest.raises(DatabaseError, match="newer version"):
         DynamicDatabase(sqlite)
 
 

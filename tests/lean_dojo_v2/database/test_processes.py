@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 import signal
@@ -9,12 +10,14 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from lean_dojo_v2.database import DynamicDatabase, Repository
+from lean_dojo_v2.database.sqlite_file import FileConnection
 
 PROVER = """
 import sys
@@ -164,3 +167,41 @@ def test_a_fork_beside_threads_that_read(
             stop.set()
             for thread in threads:
                 thread.join()
+
+
+@pytest.mark.slow
+def test_a_fork_closes_no_connection_of_its_parent(
+    tmp_path: Path, repository: Callable[..., Repository]
+) -> None:
+    """Neither that of the forking thread nor that of another, nor in a child's child."""
+    with DynamicDatabase(tmp_path / "db.sqlite") as database:
+        database.add_repository(repository(1))
+        connected, done = threading.Event(), threading.Event()
+
+        def read() -> None:
+            assert len(database.repositories) == 1
+            connected.set()
+            done.wait()
+
+        thread = threading.Thread(target=read)
+        thread.start()
+        connected.wait()
+        inherited = [weakref.ref(o) for o in gc.get_objects() if isinstance(o, FileConnection)]
+        assert len(inherited) >= 2
+        child = os.fork()
+        if child == 0:
+            status = 1
+            try:
+                grandchild = os.fork()
+                database.add_repository(repository(2 if grandchild else 3))
+                database.close()
+                gc.collect()
+                lost = any(connection() is None for connection in inherited)
+                ended = os.waitpid(grandchild, 0)[1] if grandchild else 0
+                status = int(lost or ended != 0)
+            finally:
+                os._exit(status)
+        done.set()
+        thread.join()
+        assert os.waitpid(child, 0)[1] == 0
+        assert len(database.repositories) == 3

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import math
 import pickle
+import threading
 import time
 
 import numpy as np
@@ -29,6 +30,7 @@ CHAT = [[{"role": "assistant", "content": "simp"}], [{"role": "assistant", "cont
         ("simp", "simp"),
         ([{"role": "assistant", "content": "simp"}], "simp"),
         ([{"role": "assistant", "content": None}], ""),
+        ([{"role": "assistant", "content": [{"type": "text", "text": "rfl"}]}], "rfl"),
         ([{"role": "assistant", "content": "a"}, {"role": "tool", "content": "x"}], "a"),
         ([], ""),
     ],
@@ -111,8 +113,13 @@ def test_an_async_reward_is_awaited_and_checked():
     async def broken(completions, **_):
         return [1.0]
 
+    ended = threading.Event()
+
     async def hangs(completions, **_):
-        await asyncio.sleep(60)
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.set()
 
     assert adapt(judge)(CHAT) == adapt(judge)(CHAT) == [4.0, 3.0]
     assert len(loops) == 1, "a client of its own may keep its connections"
@@ -120,6 +127,8 @@ def test_an_async_reward_is_awaited_and_checked():
         adapt(broken)(CHAT)
     with pytest.raises(RewardError, match=r"'hangs' has run for more than 0\.1 s"):
         adapt(hangs, timeout=0.1)(CHAT)
+    assert ended.wait(10), "it is cancelled"
+    assert adapt(judge)(CHAT) == [4.0, 3.0]
 
 
 def test_names_are_made_unique_because_trl_shares_columns_by_name():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from types import SimpleNamespace
 
 import pytest
 import pytorch_lightning as pl
@@ -91,7 +92,7 @@ def test_names_classes_and_objects(tmp_path, monkeypatch):
     ("given", "complaint"),
     [
         ("watchers", "no callback is called 'watchers'. .*named package.module:attribute"),
-        ("lean-dojo-v2:worst-tactics", "no callback is called"),
+        ("lean-dojo-v2:worst-tactics", "Did you mean 'best-tactics'"),
         ("no.such.module:Watcher", "cannot be imported"),
         ("json:dumps", "cannot be made"),
         ("collections:Counter", "is a Counter, which has no method on_…; give a transformers"),
@@ -156,7 +157,7 @@ def test_grpo_calls_a_plugins_callback_by_name(traced, tiny_model, tmp_path, cap
     database = DynamicDatabase(traced)
     trainer = GRPOTrainer(
         str(tiny_model), {"length-penalised": 0.5, "constant": 2}, str(tmp_path / "out"),
-        batch_size=2, device="cpu", callbacks=["noter"],
+        batch_size=2, device="cpu", callbacks=["noter", "best-tactics"],
         trainer_args={"max_steps": 2, "num_generations": 2, "max_completion_length": 4},
     )  # fmt: skip
     trainer.preflight()
@@ -167,6 +168,29 @@ def test_grpo_calls_a_plugins_callback_by_name(traced, tiny_model, tmp_path, cap
         "noted 2 completions for ['length-penalised', 'constant']", "noted step 1",
         "noted 2 completions for ['length-penalised', 'constant']", "noted step 2",
     ]  # fmt: skip
+
+
+def test_the_best_tactic_is_printed_as_often_as_is_logged(capsys):
+    args = SimpleNamespace(reward_weights=[1.0, 0.5])
+    state = SimpleNamespace(is_world_process_zero=True, global_step=0, logging_steps=2)
+    scored = {
+        "inputs": [{"problem": "h : p\n⊢ p ∧\n  q\n\ncase r\n⊢ r"}] * 2,
+        "completions": ["simp", [{"role": "assistant", "content": "exact h"}]],
+        # The third and the fourth completion are those of another process.
+        "rewards": torch.tensor([[float("nan"), 1.0], [1.0, 0.0], [9.0, 9.0], [9.0, 9.0]]),
+        "reward_names": ["verified", "short"],
+    }
+    callback = registry.callbacks["best-tactics"].create()
+    callback.on_train_begin(args, state, None)
+    for state.global_step in range(4):
+        callback.on_rewards_scored(args, state, None, **scored)
+    assert capsys.readouterr().err.splitlines() == [
+        f"step {step}: reward 1 (verified 1, short 0) for 'exact h' at ⊢ p ∧ q" for step in (0, 2)
+    ]
+    state.is_world_process_zero = False
+    callback.on_train_begin(args, state, None)
+    callback.on_rewards_scored(args, state, None, **scored)
+    assert capsys.readouterr().err == ""
 
 
 def test_grpo_tells_what_was_scored(traced, tiny_model, tmp_path):

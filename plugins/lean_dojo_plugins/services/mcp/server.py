@@ -51,7 +51,8 @@ def make_mcp_server(
 
     async def run(fn: Callable[..., Any], *fields: Any, header: str | None = None) -> Any:
         try:
-            return await asyncio.wrap_future(submit(fn, *fields, SECONDS, header=header))
+            answer = submit(fn, *fields, SECONDS, header=header, name=fn.__name__)
+            return await asyncio.wrap_future(answer)
         except LeanDojoError as error:  # the text of other errors does not reach the client
             raise ToolError(str(error)) from error
 
