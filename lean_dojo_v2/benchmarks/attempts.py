@@ -34,7 +34,10 @@ class Attempt(SearchResult):
 
     @classmethod
     def of(cls, name: str, number: int, group: str | None, result: SearchResult) -> Attempt:
-        """Make an attempt from a search result; the proof's text has its tactics."""
+        """Make an attempt from a search result.
+
+        Its tactics are not kept, since the proof's text contains them.
+        """
         found = attrs.asdict(result, recurse=False)
         changed = {"name": name, "tactics": None, "seconds": round(result.seconds, 2), "tree": None}
         return cls(**{**found, **changed}, number=number, group=group)

@@ -245,7 +245,10 @@ def _path_in(project: Path | None, file: Path) -> str:
 def _patch(
     path: str, written: str, text: str, finished: Sequence[tuple[UnprovedDeclaration, str]]
 ) -> str:
-    """Return a unified diff of a file ``written``, as Lean reads it a ``text``, with new proofs."""
+    """Return a unified diff of a file that adds proofs.
+
+    ``written`` is the file's text with the original line ends, ``text`` as Lean reads it.
+    """
     new = text
     for declaration, filled in sorted(finished, key=lambda one: -one[0].start):
         end = declaration.start + len(declaration.written)

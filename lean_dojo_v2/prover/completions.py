@@ -16,6 +16,7 @@ from lean_dojo_v2.lean.text.statement import split_statement
 _FENCE = re.compile(r"```(?P<language>[\w-]*)[ \t]*\n(?P<body>.*?)(?:```|\Z)", re.DOTALL)
 _LEAN = frozenset({"", "lean", "lean4", "tactics"})
 _THOUGHT = r"(?:think|thinking|thought|reasoning)"
+_NUMBERED = re.compile(r"(?:\d+[.)]|[-*])[ \t]+(?=\S)")
 _DECLARATION = re.compile(
     r"^(?P<indent>[ \t]*)(?:@\[[^\]\n]*\]\s*)?(?:(?:private|protected|nonrec)\s+)*"
     r"(?P<keyword>theorem|lemma|example)\b[ \t]*(?P<name>[^\s:({\[⦃]*)",
@@ -106,14 +107,14 @@ def unfenced(text: str, full_name: str | None = None) -> str:
 def first_tactic(text: str) -> str:
     r"""Return the first tactic of a completion, as one line if there is such a line.
 
-    Surrounding text is dropped: the theorem, ``:= by``, quotes, comments.
+    Surrounding text is dropped: the theorem, ``:= by``, a number, quotes, comments.
 
-    >>> first_tactic("```lean\nexact by simp\n```"), first_tactic("`simp`")
+    >>> first_tactic("```lean\nexact by simp\n```"), first_tactic("1. `simp`")
     ('exact by simp', 'simp')
     >>> first_tactic("have h : 1 = 1 := by\n  rfl\nsimp")
     'have h : 1 = 1 := by rfl'
     """
-    code = _quoted(without_comments(_proof_in(unfenced(text))))
+    code = _quoted(_unnumbered(without_comments(_proof_in(unfenced(text)))))
     lines = [line for line in code.split("\n") if line.strip()]
     if not lines:
         return ""
@@ -199,6 +200,13 @@ def _as_have(code: str, found: re.Match[str]) -> str:
         return ""
     text = _declaration(code, found)
     return f"have {found['name']}{text[found.end() - found.start('keyword') :]}"
+
+
+def _unnumbered(code: str) -> str:
+    """Strip a list's number or bullet from the first line."""
+    lines = code.lstrip().split("\n")
+    match = _NUMBERED.match(lines[0])
+    return code if match is None else "\n".join([lines[0][match.end() :], *lines[1:]])
 
 
 def _quoted(code: str) -> str:

@@ -55,7 +55,7 @@ class StatedGoal:
 def judge_tactic(
     server: Server, start: Opens, tactics: list[str], tactic: str | None, timeout: float
 ) -> Answer:
-    """Judge one tactic at the state reached by ``tactics``."""
+    """Judge one tactic at the state reached by ``tactics``; without one, show the state."""
     state = reach_state(server, start, tactics)
     if tactic is None:
         return {"state": print_goals(state.goals), "solved": state.is_solved}
@@ -106,7 +106,7 @@ def judge_proof(server: Server, problem: Problem, proof: str, timeout: float) ->
 
 
 def judge_file(server: Server, text: str, reference: str | None, timeout: float) -> Answer:
-    """Judge a whole file."""
+    """Judge a whole file, which must prove the theorems of ``reference``, if given."""
     found = check_file(server, text, reference=reference, timeout=timeout)
     nothing = "" if found.theorems else "the file states no theorem, so it proves nothing"
     return {

@@ -87,7 +87,7 @@ def library_server(modules: Sequence[str] = LIBRARY) -> Server:
 
 
 def modules(server: Server, only: Collection[str] = ()) -> list[Module]:
-    """List the modules with theorems in which `simp` is available, all or some by their names."""
+    """List the modules with theorems in which `simp` is available; ``only`` names some of them."""
     theorems = {symbol[1:] for symbol in server.env_catalog() if symbol.startswith("t")}
     found: dict[str, Module] = {}
     for name in server.env_describe()["modules"]:  # imports come first

@@ -144,7 +144,7 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def draw(tree: SearchTree, *, most: int = 200) -> str:
-    """Draw at most so many states: those on the way to a proof or a refused one, then the first.
+    """Draw at most ``most`` states: those on the way to a proof or a refused one, then the first.
 
     Hovering over a state shows its goals, log-probability and failed tactics.
 

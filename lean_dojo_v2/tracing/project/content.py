@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from hashlib import sha1, sha256
+from hashlib import new as new_hash, sha256
 from pathlib import Path, PurePosixPath
 
 from lean_dojo_v2.errors import TraceError
@@ -180,8 +180,10 @@ def _is_missing(folder: Path, path: str) -> bool:
 def _is_blob(file: Path, blob: str) -> bool:
     """Whether a file equals git's blob, ignoring Windows line endings."""
     content = os.fsencode(file.readlink()) if file.is_symlink() else file.read_bytes()
-    texts = (content, content.replace(b"\r\n", b"\n"))
-    return any(
-        sha1(b"blob %d\0" % len(text) + text, usedforsecurity=False).hexdigest() == blob
-        for text in texts
-    )
+    unix = content.replace(b"\r\n", b"\n")
+    return blob in {_blob(content, len(blob)), _blob(unix, len(blob))}
+
+
+def _blob(content: bytes, digits: int) -> str:
+    kind = "sha256" if digits == 64 else "sha1"
+    return new_hash(kind, b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()

@@ -27,7 +27,7 @@ from lean_dojo_v2.atomic import atomic_write_text
 from lean_dojo_v2.errors import TraceError
 from lean_dojo_v2.paths import repos_dir
 
-FULL_COMMIT = re.compile(r"[0-9a-f]{40}\Z")
+FULL_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 
 _SETTINGS = (
     "core.fsmonitor=",
@@ -66,8 +66,6 @@ _OTHERS = (  # the caller's, for example inside a git hook; they would point to 
 )
 _BYTE_FOR_BYTE = "* -text -filter -ident !working-tree-encoding\n"
 """Attributes that override a repository's own, so that files are checked out as committed."""
-_MIRROR = "[core]\n\trepositoryFormatVersion = 0\n\tbare = true\n"
-"""A mirror's configuration; written anew, as the folder ``raid`` may have come with a project."""
 
 
 def run_git(
@@ -79,8 +77,8 @@ def run_git(
 ) -> str:
     """Run git without any of a repository's own programs, and return its output.
 
-    ``folder`` must be a repository's root. A command that ``fetches`` may do so from elsewhere
-    (with the caller's ``GIT_ALLOW_PROTOCOL``, if set). ``variables`` join the environment.
+    ``folder`` must be a repository's root. With ``fetches`` the command may fetch from elsewhere
+    (with the caller's ``GIT_ALLOW_PROTOCOL``, if set). ``variables`` are added to the environment.
 
     Raises:
         TraceError: If there is no git, or git fails; the message is git's own.
@@ -166,7 +164,7 @@ def _mirror(url: str) -> Path:
     """Clone ``url`` into the cache, without files, unless cached."""
     mirror = _home(url) / "git"
     if mirror.is_dir():
-        atomic_write_text(mirror / "config", _MIRROR)
+        _write_config(mirror)
         return mirror
     mirror.parent.mkdir(parents=True, exist_ok=True)
     partial = Path(mkdtemp(prefix=".clone-", dir=mirror.parent))
@@ -182,6 +180,17 @@ def _mirror(url: str) -> Path:
     finally:
         shutil.rmtree(partial, ignore_errors=True)
     return mirror
+
+
+def _write_config(mirror: Path) -> None:
+    """Rewrite a mirror's configuration, since the folder ``raid`` may have come with a project."""
+    try:
+        kind = run_git([f"--git-dir={mirror}", "rev-parse", "--show-object-format"])
+    except TraceError:
+        kind = "sha1"
+    extension = f"[extensions]\n\tobjectFormat = {kind}\n" if kind != "sha1" else ""
+    core = f"[core]\n\trepositoryFormatVersion = {int(bool(extension))}\n\tbare = true\n"
+    atomic_write_text(mirror / "config", core + extension)
 
 
 def find_commit(folder: Path, revision: str) -> str | None:
@@ -286,7 +295,8 @@ def _write_tree(partial: Path, objects: Path, commit: str) -> None:
     """Write a commit's files to ``partial/tree``, from a bare repository."""
     tree, home = partial / "tree", partial / "git"
     tree.mkdir()
-    run_git(["init", "--quiet", "--bare", "--template=", "--object-format=sha1", str(home)])
+    kind = "sha256" if len(commit) == 64 else "sha1"
+    run_git(["init", "--quiet", "--bare", "--template=", f"--object-format={kind}", str(home)])
     (home / "info").mkdir(exist_ok=True)
     (home / "info" / "attributes").write_text(_BYTE_FOR_BYTE)
     where = ["-c", "core.bare=false", f"--git-dir={home}", f"--work-tree={tree}"]

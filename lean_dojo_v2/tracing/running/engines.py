@@ -87,7 +87,12 @@ def elaborate(
 
 
 def compile_module(server: Server, file: SourceFile, timeout: float, *, keep: Path) -> None:
-    """Compile a file into its project folder, for files that import it; raises as above."""
+    """Compile a file into its project folder, for files that import it.
+
+    Raises:
+        RequestError: If the engine refuses the file (its imports, for example).
+        EngineLostError: If the engine died or took too long.
+    """
     _keep(server.ask("dojo.compile", _fields(file), timeout), file, keep)
 
 

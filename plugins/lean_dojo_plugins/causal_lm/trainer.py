@@ -1,6 +1,8 @@
 """Base class of trainers of causal language models, which build the trainer of one step.
 
-Export, formatting, saving, resuming, several processes, logs and the model card are done here.
+Repositories come one after another; each step trains on the merged data of all so far, and ends
+with the model and tokenizer saved. Export, formatting, saving, resuming, several processes, logs
+and the model card are done here.
 """
 
 from __future__ import annotations

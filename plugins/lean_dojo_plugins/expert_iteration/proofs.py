@@ -43,9 +43,9 @@ def _steps(value: Iterable[Sequence[str]]) -> tuple[ProofStep, ...]:
 class FoundProof:
     """A fully verified proof.
 
-    ``round``, from 1, found it. The theorem's place (``url``, ``commit``, ``file_path``) is empty
-    for a problem of a file. ``statement``, up to and with ``:=``, is as a model reads it. ``steps``
-    are empty for a proof written in one go.
+    ``round`` is the round that found it, from 1. The theorem's place (``url``, ``commit``,
+    ``file_path``) is empty for a problem of a file. ``statement`` is its statement as a model reads
+    it, up to and with ``:=``. ``steps`` is empty for a proof written in one go.
     """
 
     problem: str

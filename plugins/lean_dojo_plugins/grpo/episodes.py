@@ -182,7 +182,7 @@ class EpisodeRunner:
         asked: dict[tuple[Group, tuple[str, ...]], Future[PlayedTactic]] = {}
         for group, episode in going_on:
             move = group, episode.tactics
-            if move[1][-1] and move not in asked:  # an empty one is unfinished or empty
+            if move[1][-1] and move not in asked:  # empty: unfinished, or nothing was written
                 asked[move] = self._submit(group, run, move[1][:-1], move[1][-1])
         outcomes = {move: _answer(future) for move, future in asked.items()}
         for (group, _), outcome in outcomes.items():
@@ -216,7 +216,10 @@ class EpisodeRunner:
 
 
 def _answer(future: Future[Any]) -> Any:
-    """Return an engine's answer; ``None`` if Lean cannot open it, or engines were lost by it."""
+    """Return an engine's answer.
+
+    ``None`` if Lean cannot open the theorem, or it killed the engines that ran it.
+    """
     try:
         return future.result()
     except EngineUnavailableError:

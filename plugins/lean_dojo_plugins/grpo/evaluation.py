@@ -25,8 +25,8 @@ def sample_and_score(
 ) -> dict[str, float]:
     """Sample tactics at the goals of rows and score every sample.
 
-    A tactic that does not end by ``max_new_tokens`` scores as empty text. Returned are ``reward``,
-    the mean over the samples of the weighted sum; ``reward/NAME``, the mean of each reward where it
+    A tactic that does not end by ``max_new_tokens`` scores as empty text. Returns ``reward``, the
+    mean over the samples of the weighted sum; ``reward/NAME``, the mean of each reward where it
     applies; and the means of what rewards log, such as ``lean/verified``.
     """
     batches = []

@@ -23,12 +23,12 @@ _BATCH_SETTINGS = ("gradient_accumulation_steps", "steps_per_generation", "gener
 
 @attrs.frozen
 class GroupPlan:
-    """Completions of a prompt, per pass and device, passes per optimiser step, and devices."""
+    """Grouping and batching of completions."""
 
-    num_generations: int
-    batch_size: int
-    accumulation: int
-    processes: int
+    num_generations: int  # completions of one prompt
+    batch_size: int  # completions per device and backward pass
+    accumulation: int  # backward passes per optimiser step
+    processes: int  # one for each device
 
     @property
     def prompts_per_step(self) -> int:

@@ -29,7 +29,10 @@ def seed_of(*parts: Hashable) -> int:
 
 
 class _OwnDraws(LogitsProcessor):
-    """Leaves only the token that a row's own draw, ``(rows, tokens)`` in [0, 1), chooses."""
+    """Leaves only the token that a row's own draw chooses.
+
+    ``draws`` are ``(rows, tokens)`` numbers in [0, 1); ``start`` is the prompts' padded length.
+    """
 
     def __init__(self, draws: torch.Tensor, start: int) -> None:
         self.draws, self.start = draws, start
@@ -73,7 +76,8 @@ def drawn_by_seed(
 ) -> Iterator[None]:
     """Let ``model.generate`` draw each row by its seed within a ``with`` block.
 
-    With ``in_step`` every process computes as many tokens: the weights are in shards.
+    There is one seed for each row. With ``share_prompts`` each distinct prompt is read once. With
+    ``in_step`` every process computes as many tokens as the others: the weights are in shards.
     """
     generate: Any = model.generate  # which TRL calls, and offers no hook for
     own = vars(model).get("generate")

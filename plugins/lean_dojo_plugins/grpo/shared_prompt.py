@@ -3,8 +3,8 @@
 GRPO samples a group of completions of each prompt, so a batch holds each prompt as often as the
 group is large, and a prompt (a proof state) is many times as long as a tactic. Here a group is one
 sequence, the prompt and then its completions one after the other; a mask lets each completion see
-the prompt and itself alone. Values and gradients are those of one row
-per completion, except for rounding (a test compares them).
+the prompt and itself alone. Values and gradients are those of one row per completion, except for
+rounding (a test compares them).
 
     prompt without its last token │ last token, completion 1 │ last token, completion 2 │ …
 
@@ -13,6 +13,7 @@ The prompt's last token is repeated, since the first token of each completion is
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import attrs
@@ -23,6 +24,30 @@ from transformers import PreTrainedModel
 from lean_dojo_plugins.causal_lm.model.loading import base_of
 
 IGNORED = -100
+FULL = "full_attention"
+MASKED = {"sdpa", "eager"}
+"""Attention implementations that accept a mask of any shape."""
+
+
+def why_not_shared(model: Any) -> str | None:
+    """Return why a model does not allow shared prompts; ``None`` if it does.
+
+    A mask of our own is for plain attention over the whole sequence: no sliding windows, no
+    recurrent or linear layers, no attention kernel that makes its own mask.
+    """
+    base = base_of(model)
+    config = base.config.get_text_config()
+    attention = config._attn_implementation  # noqa: SLF001 - transformers has no other name
+    if attention not in MASKED:
+        return f"its attention ({attention}) does not accept our mask"
+    if "position_ids" not in inspect.signature(type(base).forward).parameters:
+        return "it does not accept positions"
+    layers = set(getattr(config, "layer_types", None) or [FULL])
+    # Older configurations name a window, and no types of layers.
+    windowed = layers == {FULL} and getattr(config, "sliding_window", None)
+    if layers != {FULL} or windowed or getattr(config, "alibi", False):
+        return "not all of its attention layers are plain"
+    return None
 
 
 @attrs.frozen

@@ -16,9 +16,8 @@ from trl.trainer.callbacks import SyncRefModelCallback
 from trl.trainer.utils import add_fused_lm_head
 
 from lean_dojo_plugins.causal_lm.model.label_head import add_label_head, restore_forward
-from lean_dojo_plugins.causal_lm.model.loading import why_not_shared
 from lean_dojo_plugins.grpo.sampling import drawn_by_seed, seed_of
-from lean_dojo_plugins.grpo.shared_prompt import pack, score
+from lean_dojo_plugins.grpo.shared_prompt import pack, score, why_not_shared
 from lean_dojo_plugins.grpo.turns import Turns
 from lean_dojo_plugins.rewards.adapter import AdaptedReward
 from lean_dojo_v2.errors import RewardError

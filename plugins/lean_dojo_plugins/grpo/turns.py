@@ -59,7 +59,7 @@ class Conversation:
 
 @attrs.define(eq=False)
 class Turns:
-    """TRL's ``rollout_func``: conversations of at most so many turns of the model."""
+    """TRL's ``rollout_func``: conversations of at most ``most`` turns of the model."""
 
     most: int
     feedback: Feedback

@@ -46,7 +46,7 @@ class ProgressDataset:
             ``prefix`` and ``theorem`` on each line.
 
     Attributes:
-        commit: SHA-256 of them.
+        commit: SHA-256 of the examples.
 
     Raises:
         DataError: With the line's number, for a bad line.

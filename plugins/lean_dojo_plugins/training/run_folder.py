@@ -4,26 +4,31 @@ A model is written to a staging folder, flushed to disk, announced in the state 
 in file by file, the weights last. A killed process leaves one of three states: an unannounced
 staging folder (discarded; the step resumes from its checkpoint), an announced one (the next run
 moves the rest), or a finished step. The folder's weights are consistent at any moment: one file, or
-uniquely named shards that a new index activates at once.
+uniquely named shards that a new index activates at once. Errors of writing, such as a full disk,
+become one message for all libraries.
 """
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
 import shlex
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import attrs
 import cattrs
+from safetensors import SafetensorError
 
-from lean_dojo_core.errors import UsageError
+from lean_dojo_core.errors import LeanDojoError, UsageError
 from lean_dojo_plugins.training.settings import default_settings
 from lean_dojo_v2.atomic import atomic_write_text, flush
-from lean_dojo_v2.errors import CheckpointError
+from lean_dojo_v2.errors import CheckpointError, TrainingError
 from lean_dojo_v2.runs.files import STATE_FILE
 
 STAGING = ".staging"
@@ -291,3 +296,47 @@ def _moving_order(file: Path) -> tuple[bool, bool, str]:
 
 def _files(folder: Path) -> list[Path]:
     return [entry for entry in folder.iterdir() if entry.is_file()] if folder.is_dir() else []
+
+
+_DISK_ERRORS = {
+    errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO,
+}  # fmt: skip
+_WRITERS = ("PytorchStreamWriter", "iostream error", "(os error ")
+"""Messages of torch and safetensors for system errors."""
+_LITTLE_SPACE = 1 << 20
+"""Minimum free space for a checkpoint, in bytes."""
+
+
+@contextmanager
+def report_write_errors(folder: Path) -> Iterator[None]:
+    """Turn a library's error of writing into a TrainingError with place and reason."""
+    try:
+        yield
+    except LeanDojoError:
+        raise
+    except Exception as error:
+        reason = _reason(error, folder)
+        if not reason:
+            raise
+        raise TrainingError(
+            f"{folder}: cannot be written: {reason}. What was saved before is complete; free "
+            "space, or make the folder writable, and repeat the command to resume"
+        ) from error
+
+
+def _reason(error: BaseException, folder: Path) -> str:
+    """Return why writing failed; empty for another kind of error."""
+    one: BaseException | None = error
+    while one is not None:
+        if isinstance(one, OSError) and one.errno in _DISK_ERRORS:
+            file = one.filename
+            where = f" ({os.fsdecode(file)})" if isinstance(file, (str, bytes, Path)) else ""
+            return f"{one.strerror}{where}"
+        if isinstance(one, (SafetensorError, RuntimeError)) and any(
+            w in str(one) for w in _WRITERS
+        ):
+            if shutil.disk_usage(folder).free < _LITTLE_SPACE:
+                return os.strerror(errno.ENOSPC)
+            return " ".join(str(one).split())[:200]
+        one = one.__cause__ or one.__context__
+    return ""

@@ -100,6 +100,21 @@ def test_windows_line_ends_are_kept(tmp_path: Path, git: Git, project: Project) 
     assert b"\r\n" in (LeanGitRepo(f"file://{folder}").path / "Lib.lean").read_bytes()
 
 
+def test_a_repository_with_sha_256(tmp_path: Path, git: Git, project: Project) -> None:
+    folder = project({"Lib.lean": "theorem a : 1 = 1 := rfl\n"})
+    git(folder, "init", "--quiet", "--object-format=sha256")
+    git(folder, "add", ".")
+    git(folder, "commit", "--quiet", "-m", "1")
+    for url in (f"file://{folder}", str(folder)):
+        found = LeanGitRepo(url, "main")
+        assert "1 = 1" in text(found)
+        assert len(found.commit) == 64
+    assert LeanGitRepo(str(folder)).commit == found.commit  # its files are those of the commit
+    (folder / "Lib.lean").write_text("theorem a : 2 = 2 := rfl\n")
+    git(folder, "commit", "--quiet", "-am", "2")
+    assert "2 = 2" in text(LeanGitRepo(f"file://{folder}", git(folder, "rev-parse", "HEAD")))
+
+
 @pytest.mark.parametrize("revision", ["0" * 40, "no-such-branch", "--upload-pack=touch x"])
 def test_unknown_commit(remote: Remote, revision: str) -> None:
     folder, _ = remote

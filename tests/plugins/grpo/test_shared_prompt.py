@@ -20,8 +20,7 @@ from transformers import (
 )
 
 from lean_dojo_plugins.causal_lm.model.label_head import add_label_head
-from lean_dojo_plugins.causal_lm.model.loading import why_not_shared
-from lean_dojo_plugins.grpo.shared_prompt import pack, read_prompts_once, score
+from lean_dojo_plugins.grpo.shared_prompt import pack, read_prompts_once, score, why_not_shared
 
 SMALL: dict[str, Any] = {
     "vocab_size": 64, "hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2,

@@ -250,6 +250,14 @@ def test_checkpoints_are_found_by_what_was_saved(tmp_path, caplog):
     assert caplog.text.count(f"{path} is skipped: it is damaged") == 2
 
 
+def test_a_recall_of_zero_is_better_than_none(tmp_path):
+    measured, unmeasured = tmp_path / "epoch=0-Recall@10_val=0.0.ckpt", tmp_path / "last.ckpt"
+    for second, path in enumerate((measured, unmeasured)):
+        torch.save({"state": torch.zeros(9)}, path)
+        os.utime(path, (second, second))
+    assert find_best(tmp_path) == measured
+
+
 def test_the_configuration_builds_lightnings_parts(make_config, tmp_path):
     config = make_config(
         early_stopping_patience=2, checkpoint_save_top_k=3, checkpoint_every_n_steps=7

@@ -12,7 +12,7 @@ from safetensors import SafetensorError
 from lean_dojo_core.errors import DataError
 from lean_dojo_plugins.sft.trainer import SFTTrainer
 from lean_dojo_plugins.training.checkpoints import keep_fitting_checkpoints, last_checkpoint, seal
-from lean_dojo_plugins.training.lock import report_write_errors
+from lean_dojo_plugins.training.run_folder import report_write_errors
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.errors import TrainingError
 

@@ -110,7 +110,7 @@ def model_server(command: str, model: str, log: Path, *, timeout: float) -> Iter
 
     The command is a shell's. What it starts is one process group, which gets a ``SIGTERM`` at the
     end, however the context ends, and a ``SIGKILL`` 30 s later (10 s if this process is killed).
-    ``log`` gets the server's output; ``timeout`` are the seconds that it may take until it answers.
+    Its output is appended to ``log``; ``timeout`` is how long it may take to answer, in seconds.
     """
     port = _free_port()
     asked = command.replace(MODEL, shlex.quote(model)).replace(PORT, str(port))

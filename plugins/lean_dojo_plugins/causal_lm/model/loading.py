@@ -10,7 +10,6 @@ base under a LoRA adapter is held in bfloat16 there.
 from __future__ import annotations
 
 import copy
-import inspect
 import shutil
 import tempfile
 import warnings
@@ -168,9 +167,9 @@ def _check_same_adapter(found: Any, wanted: LoraConfig, folder: str) -> None:
 def adapt(base: PreTrainedModel, lora: LoraConfig) -> PreTrainedModel:
     """Wrap a model so that an adapter of that kind trains, and nothing else.
 
-    Refused: a model that has none of the modules, and an adapter that would be lost: one on the
-    output layer, whose weights the loss reads directly, or on embeddings tied to the output layer,
-    since it cannot be merged into one of the two alone.
+    Refuses a model without any of the modules, and an adapter that would be lost: one on the output
+    layer, whose weights the loss reads directly, or on embeddings tied to the output layer, since
+    it cannot be merged into one of the two alone.
     """
     own = copy.deepcopy(lora)  # peft writes into the configuration that it is given
     own.task_type = own.task_type or "CAUSAL_LM"
@@ -251,29 +250,3 @@ def _correct_card(card: Path) -> None:
         text = text.replace("library_name: peft", "library_name: transformers", 1)
         text = text.replace("# LoRA adapter for", "# Merged LoRA adapter and", 1)
         card.write_text(text, encoding="utf-8")
-
-
-FULL = "full_attention"
-MASKED = {"sdpa", "eager"}
-"""Attention implementations that accept a mask of any shape."""
-
-
-def why_not_shared(model: Any) -> str | None:
-    """Return why a model does not allow shared prompts; ``None`` if it does.
-
-    A mask of our own is for plain attention over the whole sequence: no sliding windows, no
-    recurrent or linear layers, no attention kernel that makes its own mask.
-    """
-    base = base_of(model)
-    config = base.config.get_text_config()
-    attention = config._attn_implementation  # noqa: SLF001 - transformers has no other name
-    if attention not in MASKED:
-        return f"its attention ({attention}) does not accept our mask"
-    if "position_ids" not in inspect.signature(type(base).forward).parameters:
-        return "it does not accept positions"
-    layers = set(getattr(config, "layer_types", None) or [FULL])
-    # Older configurations name a window, and no types of layers.
-    windowed = layers == {FULL} and getattr(config, "sliding_window", None)
-    if layers != {FULL} or windowed or getattr(config, "alibi", False):
-        return "not all of its attention layers are plain"
-    return None

@@ -125,7 +125,7 @@ def fit(
     max_tokens: int,
     completion: Sequence[Message] = (),
 ) -> list[Message] | None:
-    """Shorten a prompt's goal until prompt and completion have at most ``max_tokens``, if able."""
+    """Shorten a prompt's goal, if possible, until it and the completion fit ``max_tokens``."""
     for _ in range(_ATTEMPTS):
         (ids,) = encode(tokenizer, [[*prompt, *completion]], ask=not completion)
         if len(ids) <= max_tokens:

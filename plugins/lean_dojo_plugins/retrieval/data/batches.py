@@ -114,6 +114,9 @@ class TrainItems(Dataset[tuple[int, Numbers]]):
     """The training items of some examples: (tactic, one positive premise), with fresh negatives.
 
     An item depends only on the seed and its key, so it is the same in every process.
+
+    Attributes:
+        pairs: For each item, the number of its example, and its positive premise.
     """
 
     visibility: Visibility

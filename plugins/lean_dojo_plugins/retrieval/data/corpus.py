@@ -227,8 +227,8 @@ def closure(imports: Mapping[str, Sequence[str]], source: Path | str) -> Bits:
         reaches. 5,000 files take 3 MB.
 
     Raises:
-        DataError: If a file imports another path that the corpus does not have; names both. If
-            imports are cyclic; the message shows the cycle.
+        DataError: If a file imports another path that the corpus does not have (the message names
+            both), or if imports are cyclic (it shows the cycle).
     """
     number = {path: index for index, path in enumerate(imports)}
     reach = np.zeros((len(number), (len(number) + 7) // 8), dtype=np.uint8)

@@ -33,7 +33,12 @@ def find_latest(folder: Path) -> Path | None:
 
 def find_best(folder: Path) -> Path | None:
     """Return the checkpoint with the highest ``Recall@10_val`` in its name, else the latest."""
-    return _first_whole(folder, lambda path: (recall_in_name(path) or 0.0, _age(path)))
+    return _first_whole(folder, _quality)
+
+
+def _quality(path: Path) -> tuple[float, tuple[int, str]]:
+    recall = recall_in_name(path)
+    return -1.0 if recall is None else recall, _age(path)
 
 
 def _age(path: Path) -> tuple[int, str]:

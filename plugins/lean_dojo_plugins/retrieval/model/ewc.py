@@ -21,7 +21,12 @@ from lean_dojo_v2.errors import CheckpointError
 
 @attrs.frozen(eq=False)
 class Consolidation:
-    """The state of EWC."""
+    """The state of EWC.
+
+    Attributes:
+        fisher: Diagonal Fisher information of each parameter, in the parameter's shape.
+        anchor: The parameters after the repository, θ*.
+    """
 
     fisher: dict[str, torch.Tensor]
     anchor: dict[str, torch.Tensor]
@@ -101,6 +106,9 @@ def fisher_information(
         model: The model, in evaluation mode, its parameters requiring gradients.
         batches: Batches of one item each, on the model's device.
         total: How many will come, for the progress bar.
+
+    Returns:
+        For every trainable parameter, a tensor of its shape.
     """
     parameters = {n: p for n, p in model.named_parameters() if p.requires_grad}
     squares = {name: torch.zeros_like(parameter) for name, parameter in parameters.items()}

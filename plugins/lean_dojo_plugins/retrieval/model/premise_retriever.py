@@ -90,8 +90,9 @@ class PremiseRetriever(pl.LightningModule):
     ) -> PremiseRetriever:
         """Load a Lightning checkpoint, strictly, or an encoder from a folder or the hub.
 
-        ``settings`` are constructor arguments; they replace those that a checkpoint records. The
-        tokenizer of an encoder is by default the one of that name.
+        With ``freeze`` the model is in evaluation mode, without gradients; otherwise it is ready
+        for training. ``settings`` are constructor arguments; they replace those that a checkpoint
+        records. By default an encoder has the tokenizer of its own name (:func:`.load_tokenizer`).
         """
         if Path(source).suffix == ".ckpt" or Path(source).is_file():
             model = cls._of_checkpoint(source, settings)

@@ -142,7 +142,7 @@ class Retriever:
         *,
         k: int = 10,
     ) -> list[list[Retrieved]]:
-        """Find the best premises of states, in one batch; fewer where fewer can be used.
+        """Find up to ``k`` premises for each state, best first; all states are one batch.
 
         Each state's place is its theorem's file and start in it (``None``: its end), so that only
         what the theorem may use is retrieved; ``None``: everything.

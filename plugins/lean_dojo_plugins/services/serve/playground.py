@@ -39,7 +39,7 @@ class PlaygroundQuestion(StrictRequest):
 
 
 class SuggestQuestion(PlaygroundQuestion):
-    """Suggestions at a state."""
+    """Suggestions at a state; ``timeout`` is per suggested tactic, in seconds."""
 
     timeout: float = Field(10.0, gt=0)
 
