@@ -107,7 +107,7 @@ def _checks(server: Server) -> bool:
 
 
 def _traces(server: Server) -> bool:
-    found = server.ask("dojo.trace", {"file": TEXT, "sequenceOnly": True})
+    found = server.ask("dojo.trace", {"file": TEXT})
     [step] = found["tactics"]
     return str(step["state_before"]).strip() == "n : Nat\n⊢ n + 0 = n"
 

@@ -213,9 +213,14 @@ def reads_as(state: GoalState, text: str) -> bool:
     Some data has only the text. Different terms may be printed alike, so digests are compared
     instead if known.
     """
-    wanted = parse_state(text)[:1]
-    shown = parse_state(state.goals[0].pp or str(state.goals[0])) if state.goals else []
-    return bool(wanted) and [*map(canonical, shown)] == [*map(canonical, wanted)]
+    if not state.goals:
+        return False
+    printed = state.goals[0].pp or str(state.goals[0])
+    first = re.split(r"\n\s*\n", remove_marks(text).strip("\n"), maxsplit=1)[0]
+    if _one_line(printed) == _one_line(first):
+        return True
+    wanted, shown = parse_state(first), parse_state(printed)
+    return bool(wanted) and canonical(shown[0]) == canonical(wanted[0])
 
 
 def _rename(text: str, names: Mapping[str, str]) -> str:

@@ -78,7 +78,7 @@ def elaborate(
         EngineLostError: If the engine died or took too long.
         TraceError: If its answer cannot be read.
     """
-    wanted = {"sequenceOnly": True, "olean": keep is not None}
+    wanted = {"olean": keep is not None}
     fields = {**_fields(file), **wanted, "options": dict(options or {})}
     answer = server.ask("dojo.trace", fields, timeout)
     if keep is not None:

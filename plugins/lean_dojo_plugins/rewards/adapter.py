@@ -12,7 +12,7 @@ import inspect
 import math
 import os
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -211,9 +211,9 @@ class AdaptedReward:
         result = self.function(completions=items, **kwargs)
         if not inspect.iscoroutine(result):
             return result
-        future = asyncio.run_coroutine_threadsafe(result, _event_loop(os.getpid()))
+        future = asyncio.run_coroutine_threadsafe(_outcome(result), _event_loop(os.getpid()))
         try:
-            return future.result(self.timeout)
+            value, left = future.result(self.timeout)
         except TimeoutError:
             if future.done():  # the reward's own
                 raise
@@ -222,6 +222,9 @@ class AdaptedReward:
             if not future.done():  # perhaps it blocks the loop
                 future.cancel()
                 _event_loop.cache_clear()
+        if left is not None:
+            raise left
+        return value
 
     def _run(self, call: Callable[[], Any], items: Sequence[Any], where: Callable[[], str]) -> Any:
         """Call the reward within its time limit, contained; ``where`` locates what it raises."""
@@ -260,6 +263,14 @@ class AdaptedReward:
             except (Exception, SystemExit):  # plugin code; the original error is reported
                 return f"on completion {index}: {item!r:.120}"
         return f"on a batch of {len(items)}"
+
+
+async def _outcome(reward: Coroutine[Any, Any, Any]) -> tuple[Any, SystemExit | None]:
+    """Await a reward; an exit, which would end the loop of all rewards, is part of its outcome."""
+    try:
+        return await reward, None
+    except SystemExit as error:
+        return None, error
 
 
 @cache

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 
 from lean_dojo_v2.lean.client.server import Server
@@ -175,3 +177,28 @@ def test_what_a_theorem_states_follows_the_modules_that_it_imports(shared_projec
             module.write_text(f"def Lib.size := {size}\n")
             outcome = check_proof(server, theorem, "decide")
             assert outcome.valid, outcome.detail
+
+
+SLOW = (
+    "".join(
+        f"theorem lemma{i} (a b c d : Nat) (h : a + b < c) (k : c < d) : a + b + {i} < d + {i} := "
+        "by omega\n"
+        for i in range(40)
+    )
+    + "instance (priority := high) two : OfNat Nat 2 := ⟨Nat.succ (Nat.succ (Nat.succ Nat.zero))⟩\n"
+)
+
+
+@pytest.mark.parametrize("limit", [10, 100, 300, 900])
+def test_what_a_time_limit_cuts_short_is_not_kept(engine, theorem_in, limit):
+    """Without the instance behind the slow lemmas, the first theorem would hold."""
+    start = f"-- {limit}\nnamespace Zoo\n\n{SLOW}\ntheorem target : "
+    text = f"{start}Nat.succ (Nat.succ Nat.zero) = 2 := by\n  sorry\n\nend Zoo\n"
+    honest = f"{start}1 + 1 = Nat.succ 1 := by\n  sorry\n\nend Zoo\n"
+    engine.ask("options.set", {"timeout": limit})
+    for file in (text, honest):
+        with suppress(LeanError):
+            check_proof(engine, theorem_in(file, "Zoo.target"), "exact rfl")
+    engine.ask("options.set", {"timeout": 0})
+    assert not check_proof(engine, theorem_in(text, "Zoo.target"), "exact rfl").valid
+    assert check_proof(engine, theorem_in(honest, "Zoo.target"), "exact rfl").valid

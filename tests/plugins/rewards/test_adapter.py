@@ -113,6 +113,9 @@ def test_an_async_reward_is_awaited_and_checked():
     async def broken(completions, **_):
         return [1.0]
 
+    async def leaves(completions, **_):
+        raise SystemExit(3)
+
     ended = threading.Event()
 
     async def hangs(completions, **_):
@@ -127,6 +130,8 @@ def test_an_async_reward_is_awaited_and_checked():
         adapt(broken)(CHAT)
     with pytest.raises(RewardError, match=r"'hangs' has run for more than 0\.1 s"):
         adapt(hangs, timeout=0.1)(CHAT)
+    with pytest.raises(RewardError, match=r"'leaves' raised SystemExit: 3"):
+        adapt(leaves)(CHAT)
     assert ended.wait(10), "it is cancelled"
     assert adapt(judge)(CHAT) == [4.0, 3.0]
 

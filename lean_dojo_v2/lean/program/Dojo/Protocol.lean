@@ -54,21 +54,44 @@ private def parseLine (line : String) : Except Failure (String × Json) := do
     let rest := trimmed (behind command line)
     return (command, ← if rest.isEmpty then pure (.mkObj []) else parseObject rest)
 
+/-- What brings a session back to how it is now, except for what has happened to the process as a whole. -/
+private def Session.undo (session : Session) : IO (IO Unit) := do
+  let command ← session.command.get
+  let library ← session.library.get
+  let states ← session.states.get
+  let environments ← session.environments.get
+  let chains ← session.chains.get
+  let beginnings ← session.beginnings.get
+  let grounds ← session.grounds.get
+  return do
+    session.command.set command
+    session.library.set library
+    session.states.set states
+    session.environments.set environments
+    session.chains.set chains
+    session.beginnings.set beginnings
+    session.grounds.set grounds
+
 /--
 Runs a request under the session's limit of time. What Lean was doing is only cut short: half an answer would pass for
-a whole one, so it is an error whatever the answer.
+a whole one, so it is an error whatever the answer, and the session keeps nothing of it. A text that stays half
+elaborated could lack the instance that makes a later theorem false, and what the kernel was kept from finishing would
+count as refused.
 -/
 private def limited (act : DojoM Json) : DojoM Json := do
   let session ← read
   let limit := (← settings).timeout
   if limit == 0 then return ← act
+  let undo ← (session.undo : IO _)
   let token ← IO.CancelToken.new
   session.host.arm token limit
   session.cancel.set (some token)
   let answer ← try Except.ok <$> act catch failure => pure (.error failure)
   session.host.disarm
   session.cancel.set none
-  if ← token.isSet then refuse "internal" s!"interrupt: it took longer than {limit} ms"
+  if ← token.isSet then
+    (undo : IO Unit)
+    refuse "internal" s!"interrupt: it took longer than {limit} ms"
   MonadExcept.ofExcept answer
 
 private def handle (parsed : Except Failure (String × Json)) : DojoM Json := do

@@ -128,8 +128,8 @@ private def addReference (file : OpenFile) (env : Environment) (found : IO.Ref F
   let reference := homeJson file env name
   found.modify fun all => { all with named := all.named.insert name, references := all.references.push reference }
 
-/-- Printing goals costs time: with `sequenceOnly` each member of a tactic sequence is printed once, and nothing else. -/
-private def collect (file : OpenFile) (found : IO.Ref Found) (sequenceOnly : Bool) (unit : Elaborated) : IO Unit := do
+/-- Printing goals costs time: each member of a tactic sequence is printed once, and nothing else. -/
+private def collect (file : OpenFile) (found : IO.Ref Found) (unit : Elaborated) : IO Unit := do
   let printed : Printed := { texts := ← IO.mkRef {}, spelt := ← IO.mkRef {} }
   let env := unit.after.env
   let addTactic (above : Above) (info : TacticInfo) : IO Unit := do
@@ -142,11 +142,6 @@ private def collect (file : OpenFile) (found : IO.Ref Found) (sequenceOnly : Boo
     | _ => pure ()
   let runs ← runsOf unit (← unit.sequences) addName
   for run in runs.toArray.map (·.2) |>.qsort (·.place < ·.place) do addTactic run.above run.info
-  unless sequenceOnly do
-    visitTrees unit.trees fun above info => do
-      let .ofTacticInfo tactic := info | return
-      let kind := kindOf tactic.stx
-      if isHolderKind kind || kind == ``Parser.Tactic.tacticSeqBracketed then addTactic above tactic
 
 /-! ## Declarations -/
 
@@ -165,7 +160,7 @@ private def theoremsMade (unit : Elaborated) : Array String :=
   unit.added.filterMap fun (name, info) =>
     if (info matches .thmInfo _) && !name.isInternalDetail then some (nameText name) else none
 
-private def visitUnit (file : OpenFile) (found : IO.Ref Found) (sequenceOnly : Bool) (unit : Elaborated) : IO Unit := do
+private def visitUnit (file : OpenFile) (found : IO.Ref Found) (unit : Elaborated) : IO Unit := do
   let declared ← unit.declared
   let added := if declared.isEmpty then #[] else unit.added
   found.modify fun all => { all with
@@ -174,13 +169,13 @@ private def visitUnit (file : OpenFile) (found : IO.Ref Found) (sequenceOnly : B
     declarations := all.declarations ++ declared.map (declarationJson file.text unit added)
     made := if declared.isEmpty then all.made ++ theoremsMade unit else all.made
     trees := all.trees ++ unit.trees.toArray }
-  collect file found sequenceOnly unit
+  collect file found unit
 
 private def trace (request : Request) : DojoM Json := do
   let file ← openText (.ofRequest request)
   let found ← IO.mkRef { messages := file.messages : Found }
   let state ← file.run fun unit => do
-    (visitUnit file found (request.flag "sequenceOnly") unit : IO Unit)
+    (visitUnit file found unit : IO Unit)
     return false
   let all ← (found.get : BaseIO Found)
   let ilean ← (ileanText (file.module?.getD .anonymous) file.text.fileMap all.trees : IO String)
@@ -201,8 +196,7 @@ private def compileModule (request : Request) : DojoM Json := do
 
 def traceCommands : List Command := [
   { name := "dojo.trace"
-    fields := textFields ++
-      [optional .boolean "compiled", optional .boolean "olean", optional .boolean "sequenceOnly"]
+    fields := textFields ++ [optional .boolean "compiled", optional .boolean "olean"]
     run := trace },
   { name := "dojo.compile", fields := textFields ++ [optional .boolean "compiled"], run := compileModule }
 ]

@@ -88,7 +88,7 @@ def test_a_sequence_may_go_on_in_the_middle_of_a_line(lean: Any) -> None:
 
 
 def test_the_run_that_changed_something_counts(lean: Any) -> None:
-    traced = lean("dojo.trace", file=TEXT, sequenceOnly=True)["tactics"]
+    traced = lean("dojo.trace", file=TEXT)["tactics"]
     texts = [tactic["tactic"] for tactic in traced]
     assert len(texts) == len({tuple(tactic["bytes"]) for tactic in traced}), "each once"
     [tried] = [t for t in traced if t["tactic"] == "exact hp" and "⊢ p" in t["state_before"]][2:]
@@ -117,7 +117,7 @@ def test_a_tactic_that_a_command_of_its_own_takes_is_a_sequence_of_itself(lean: 
         "mkBy taken decide\n"
         "mk made\n"
     )
-    [tactic] = lean("dojo.trace", file=text, sequenceOnly=True)["tactics"]
+    [tactic] = lean("dojo.trace", file=text)["tactics"]
     assert tactic["tactic"] == "decide"
     assert (tactic["state_before"], tactic["state_after"]) == ("⊢ 2 + 2 = 4", "no goals")
     opened = lean("dojo.state_at", file=text, position=tactic["bytes"][0])

@@ -132,7 +132,7 @@ def test_declarations_of_a_trace(traced: Any) -> None:
 
 
 def test_tactics_of_a_trace(lean: Any, traced: Any) -> None:
-    answer = lean("dojo.trace", file=TRACED, fileName="Lib/Traced.lean", sequenceOnly=True)
+    answer = lean("dojo.trace", file=TRACED, fileName="Lib/Traced.lean")
     steps = answer["tactics"]
     assert [step["tactic"].split("\n")[0] for step in steps[:6]] == [
         "constructor",
