@@ -2,8 +2,8 @@
 
 import torch
 
-from lean_dojo_v2.agent.hf_agent import HFAgent
-from lean_dojo_v2.trainer.grpo_trainer import GRPOTrainer
+from lean_dojo_v2.agent import HFAgent
+from lean_dojo_v2.trainer import GRPOTrainer
 
 
 def reward_func(completions: list[str], **kwargs: object) -> torch.Tensor:

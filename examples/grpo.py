@@ -1,7 +1,7 @@
 """Refine a prover by reinforcement, with a reward that Lean verifies."""
 
-from lean_dojo_v2.agent.hf_agent import HFAgent
-from lean_dojo_v2.trainer.grpo_trainer import GRPOTrainer
+from lean_dojo_v2.agent import HFAgent
+from lean_dojo_v2.trainer import GRPOTrainer
 
 
 def main() -> None:

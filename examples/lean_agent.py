@@ -1,6 +1,6 @@
 """Train a premise retriever over a repository and prove with what it retrieves."""
 
-from lean_dojo_v2.agent.lean_agent import LeanAgent
+from lean_dojo_v2.agent import LeanAgent
 
 
 def main() -> None:

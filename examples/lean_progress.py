@@ -8,7 +8,7 @@ First write a dataset:
 
 from pathlib import Path
 
-from lean_dojo_v2.trainer.progress_trainer import ProgressTrainer
+from lean_dojo_v2.trainer import ProgressTrainer
 
 
 def main() -> None:

@@ -2,8 +2,8 @@
 
 from peft import LoraConfig
 
-from lean_dojo_v2.agent.hf_agent import HFAgent
-from lean_dojo_v2.trainer.sft_trainer import SFTTrainer
+from lean_dojo_v2.agent import HFAgent
+from lean_dojo_v2.trainer import SFTTrainer
 
 
 def main() -> None:

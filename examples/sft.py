@@ -1,7 +1,7 @@
 """Fine-tune a prover on a Lean repository, then prove its `sorry` theorems."""
 
-from lean_dojo_v2.agent.hf_agent import HFAgent
-from lean_dojo_v2.trainer.sft_trainer import SFTTrainer
+from lean_dojo_v2.agent import HFAgent
+from lean_dojo_v2.trainer import SFTTrainer
 
 
 def main() -> None:

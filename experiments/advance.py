@@ -27,7 +27,8 @@ from pathlib import Path
 from typing import Any
 
 from lean_dojo_plugins.causal_lm.text.formatters import TacticPrompt
-from lean_dojo_plugins.rewards.verified import StateSpec, judge, spec_of
+from lean_dojo_plugins.rewards.rows import RowState, state_of_row
+from lean_dojo_plugins.rewards.verified import judge
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.verify.outcomes import TacticOutcome, Verdict
@@ -74,7 +75,7 @@ class CountingServer(Server):
         return super().run(cmd, payload, timeout=timeout)
 
 
-def load_rows() -> dict[StateSpec, str]:
+def load_rows() -> dict[RowState, str]:
     """Give every state of the sample with the tactic that the traced proof plays there."""
     data = json.loads(sample_database_path().read_text(encoding="utf-8"))
     repositories = DynamicDatabase.from_dict(data).repositories
@@ -91,7 +92,7 @@ def load_rows() -> dict[StateSpec, str]:
         for theorem in repository.proven_theorems
         for row in TacticPrompt().rows(theorem)
     )
-    return {spec_of(row, projects): str(row["tactic"]) for row in rows}
+    return {state_of_row(row, projects): str(row["tactic"]) for row in rows}
 
 
 class Judge:
@@ -102,7 +103,7 @@ class Judge:
         self.seconds = 0.0
         self._said = time.monotonic()
 
-    def __call__(self, spec: StateSpec, tactics: Sequence[str]) -> list[TacticOutcome]:
+    def __call__(self, spec: RowState, tactics: Sequence[str]) -> list[TacticOutcome]:
         server = self.servers.get(spec.project)
         if server is None:
             server = CountingServer(engine="embedded", project_path=spec.project, timeout=60)
@@ -127,14 +128,14 @@ class Judge:
             server.close()
 
 
-def in_file_order(specs: Sequence[StateSpec]) -> list[StateSpec]:
+def in_file_order(specs: Sequence[RowState]) -> list[RowState]:
     """Sort states as an engine likes them: it keeps the file before a theorem elaborated."""
     return sorted(
         specs, key=lambda s: (str(s.project), s.header or "", s.replay and s.replay.start)
     )
 
 
-def human_steps(judge: Judge, rows: Mapping[StateSpec, str], verbose: bool) -> dict[str, Any]:
+def human_steps(judge: Judge, rows: Mapping[RowState, str], verbose: bool) -> dict[str, Any]:
     verdicts: Counter[str] = Counter()
     unpaid = []
     for done, spec in enumerate(in_file_order(list(rows)), 1):
@@ -150,7 +151,7 @@ def human_steps(judge: Judge, rows: Mapping[StateSpec, str], verbose: bool) -> d
     return {"steps": len(rows), "paid": paid / len(rows), "verdicts": dict(verdicts)}
 
 
-def constant_strings(judge: Judge, specs: Sequence[StateSpec], verbose: bool) -> dict[str, float]:
+def constant_strings(judge: Judge, specs: Sequence[RowState], verbose: bool) -> dict[str, float]:
     paid: Counter[str] = Counter()
     for done, spec in enumerate(in_file_order(specs), 1):
         judge.tell("constant strings", done, len(specs))
@@ -161,9 +162,7 @@ def constant_strings(judge: Judge, specs: Sequence[StateSpec], verbose: bool) ->
     return {tactic: paid[tactic] / len(specs) for tactic in CONSTANTS}
 
 
-def groups(
-    judge: Judge, rows: Mapping[StateSpec, str], specs: Sequence[StateSpec]
-) -> dict[str, Any]:
+def groups(judge: Judge, rows: Mapping[RowState, str], specs: Sequence[RowState]) -> dict[str, Any]:
     calls, seconds, count = judge.calls, judge.seconds, 0
     verdicts: Counter[str] = Counter()
     for done, spec in enumerate(in_file_order(specs), 1):

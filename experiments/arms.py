@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from scipy.stats import bootstrap, permutation_test
 
-from lean_dojo_v2.atomic import atomic_write_text
 from lean_dojo_v2.benchmarks.attempts import AttemptFolder
 from lean_dojo_v2.benchmarks.statistics import Comparison
 from lean_dojo_v2.benchmarks.summary import PROVER
+from lean_dojo_v2.files import atomic_write_text
 from lean_dojo_v2.runs.figures import COLOURS, new_figure
 
 if TYPE_CHECKING:

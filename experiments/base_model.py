@@ -36,15 +36,14 @@ import attrs
 import orjson
 
 from lean_dojo_core.records import BenchmarkProblem
+from lean_dojo_core.wording import counted
 from lean_dojo_plugins.training.data import is_in_share
-from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
 from lean_dojo_v2.benchmarks.core_library.benchmark import library_server, modules, write_problems
 from lean_dojo_v2.benchmarks.statistics import Share
 from lean_dojo_v2.database import DynamicDatabase
+from lean_dojo_v2.files import atomic_write_bytes, atomic_write_text, read_lines
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover.shipped import PROOFS
-from lean_dojo_v2.runs.files import read_lines
-from lean_dojo_v2.wording import counted
 from mining.dataset import pairs, repository
 from mining.miner import LIBRARY, UNTRIED, Mined, Miner
 from mining.shape import sample_shapes, shape

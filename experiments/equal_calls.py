@@ -30,7 +30,7 @@ from typing import Any
 import orjson
 
 from arms import OUTCOMES, bench_folder, measured, report, table, write_outcomes
-from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
+from lean_dojo_v2.files import atomic_write_bytes, atomic_write_text
 from lean_dojo_v2.prover.shipped import SHIPPED
 from learning import RECIPES, Laboratory
 from stages import claimed, command, say, training_parser

@@ -23,8 +23,8 @@ import orjson
 import torch
 
 from lean_dojo_plugins.retrieval.trainer import RetrievalTrainer
-from lean_dojo_v2.atomic import atomic_write_bytes
 from lean_dojo_v2.database import DynamicDatabase
+from lean_dojo_v2.files import atomic_write_bytes
 from lean_dojo_v2.lean_agent.config import TrainingConfig
 from lean_dojo_v2.sample import sample_database_path
 from premises import over_seeds, random_encoder

@@ -148,6 +148,7 @@ def main() -> None:
         repositories=arguments.repositories,
         seed=arguments.seed,
     )
+    print(f"{arguments.output}: {arguments.theorems} theorems")
 
 
 if __name__ == "__main__":

@@ -51,12 +51,11 @@ from filelock import FileLock
 
 from arms import OUTCOMES, WITHIN, bench_folder, draw, measured, report, table, write_outcomes
 from base_model import SELF_TRAINING
-from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
 from lean_dojo_v2.benchmarks.core_library.benchmark import library_server, modules
 from lean_dojo_v2.database.export.splits import unit_hash
+from lean_dojo_v2.files import append_lines, atomic_write_bytes, atomic_write_text, read_lines
 from lean_dojo_v2.prover.shipped import SHIPPED
-from lean_dojo_v2.runs.figures import save
-from lean_dojo_v2.runs.files import append_lines, read_lines
+from lean_dojo_v2.runs.figures import save_figure
 from lean_dojo_v2.sample import (
     SAMPLE_PROJECTS,
     SAMPLE_URLS,
@@ -328,7 +327,7 @@ def main() -> None:
     atomic_write_bytes(folder / "report.json", orjson.dumps(found, option=orjson.OPT_INDENT_2))
     atomic_write_text(folder / "report.md", table(found))
     if found[str(WITHIN[-1])]["arms"]:
-        save(draw(found), folder / "report.svg")
+        save_figure(draw(found), folder / "report.svg")
     print(table(found))
 
 

@@ -23,8 +23,8 @@ from typing import Any
 import orjson
 
 from arms import bench_folder, compared, measured, outcomes
-from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
 from lean_dojo_v2.benchmarks.statistics import Share
+from lean_dojo_v2.files import atomic_write_bytes, atomic_write_text
 from lean_dojo_v2.prover.shipped import SHIPPED
 from lean_dojo_v2.sample import sample_database_path
 from learning import LIMITS

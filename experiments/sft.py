@@ -1,6 +1,7 @@
 """SFT against plain ``trl.SFTTrainer`` with the documented settings: CPU seconds per token, losses.
 
-    python experiments/sft.py [--layers 30] [--steps 4] [--batch 1 2 8] [--skip-lora]
+    python experiments/sft.py [--layers 30] [--hidden 576] [--vocabulary 49152] [--steps 4]
+        [--batch 1 2 8] [--skip-lora]
 
 Without a GPU or a download: a model with the shape of SmolLM2-135M (vocabulary 49,152, where the LM
 head matters) is built on the spot with random weights. Both sides train on the same rows in the
@@ -42,13 +43,14 @@ from trl.trainer.sft_config import SFTConfig
 from trl.trainer.sft_trainer import SFTTrainer as TrlTrainer
 
 from lean_dojo_core import Theorem, TracedTactic
+from lean_dojo_plugins.causal_lm.model.bases import load_tokenizer
 from lean_dojo_plugins.causal_lm.model.label_head import restore_forward
-from lean_dojo_plugins.causal_lm.model.loading import load_tokenizer
 from lean_dojo_plugins.causal_lm.text.formatters import TacticChat
 from lean_dojo_plugins.causal_lm.tiny_model import build_tiny_model
 from lean_dojo_plugins.sft.trainer import SFTTrainer
 from lean_dojo_plugins.training.curriculum import CurriculumStep
 
+LR = 2e-5
 LORA: dict[str, Any] = {
     "r": 16,
     "lora_alpha": 32,
@@ -72,7 +74,7 @@ def rows(count: int) -> list[dict[str, Any]]:
     return found
 
 
-def make_model(folder: Path, layers: int) -> str:
+def make_model(folder: Path, layers: int, hidden: int, vocabulary: int) -> str:
     """Save the model that both sides start from; says which one it is."""
     texts = [
         message["content"] for row in rows(200) for message in row["prompt"] + row["completion"]
@@ -83,13 +85,22 @@ def make_model(folder: Path, layers: int) -> str:
         "{% endfor %}{% if add_generation_prompt %}{{ '<|start|>assistant\n' }}{% endif %}"
     )
     config = LlamaConfig(
-        vocab_size=49152, hidden_size=576, intermediate_size=1536, num_hidden_layers=layers,
+        vocab_size=vocabulary, hidden_size=hidden, intermediate_size=hidden * 8 // 3,
+        num_hidden_layers=layers,
         num_attention_heads=9, num_key_value_heads=3, tie_word_embeddings=True,
         max_position_embeddings=2048, pad_token_id=0, bos_token_id=1, eos_token_id=2,
     )  # fmt: skip
     torch.manual_seed(0)
     LlamaForCausalLM(config).save_pretrained(folder)
-    return f"a random model of SmolLM2's shape, {layers} layers"
+    return f"a random model of SmolLM2's kind, {layers} layers of {hidden}"
+
+
+def draw_adapter(model: torch.nn.Module) -> None:
+    """Give an adapter the same first weights on both sides; peft draws new ones each time."""
+    torch.manual_seed(0)
+    for name, weight in model.named_parameters():
+        if "lora_A" in name:
+            torch.nn.init.normal_(weight, std=1 / LORA["r"])
 
 
 class Clock(TrainerCallback):
@@ -117,10 +128,10 @@ def plain(folder: Path, data: Any, work: Path, args: dict[str, Any], dtype: Any,
     """TRL as the documents use it."""
     model: Any = AutoModelForCausalLM.from_pretrained(folder, dtype=dtype)
     if lora:
-        torch.manual_seed(0)
-        model = get_peft_model(model, LoraConfig(**LORA, init_lora_weights="gaussian"))
+        model = get_peft_model(model, LoraConfig(**LORA))
+        draw_adapter(model)
     given = {
-        "packing": False, "completion_only_loss": True, "learning_rate": 2e-5, "use_cpu": True,
+        "packing": False, "completion_only_loss": True, "learning_rate": LR, "use_cpu": True,
         "train_sampling_strategy": "sequential", "logging_steps": 1, "save_strategy": "no",
         "disable_tqdm": True, **args,
     }  # fmt: skip
@@ -129,17 +140,25 @@ def plain(folder: Path, data: Any, work: Path, args: dict[str, Any], dtype: Any,
     return measure(trainer)
 
 
-def ours(folder: Path, data: Any, work: Path, args: dict[str, Any], batch: int, lora: bool) -> Any:
+def ours(
+    folder: Path,
+    data: Any,
+    work: Path,
+    args: dict[str, Any],
+    batch: int,
+    lora: bool,
+    lr: float = LR,
+) -> Any:
     """Our step trainer on the same rows in the same order."""
-    config = LoraConfig(**LORA, init_lora_weights="gaussian") if lora else None
     trainer = SFTTrainer(
-        str(folder), str(work / "ours"), batch_size=batch, lora_config=config,
+        str(folder), str(work / "ours"), batch_size=batch, lr=lr,
+        lora_config=LoraConfig(**LORA) if lora else None,
         trainer_args={"train_sampling_strategy": "sequential", "save_strategy": "no", **args},
     )  # fmt: skip
-    torch.manual_seed(0)
     ready = datasets.Dataset.from_list(list(trainer.prepare_rows(iter(data))))
     step = CurriculumStep(0, 1, (), work / "ours-step", 42, 1)
     restore_forward(trainer.model)
+    draw_adapter(trainer.model)
     return measure(trainer.build_step_trainer(ready, step))
 
 
@@ -173,22 +192,10 @@ def compare(folder: Path, work: Path, batch: int, steps: int, lora: bool) -> Non
 def check_losses(folder: Path, work: Path, lora: bool) -> None:
     """In float32 on both sides the losses are the same numbers."""
     data = datasets.Dataset.from_list(rows(8))
-    args = {"bf16": False, "max_steps": 4, "learning_rate": 1e-4}
-    theirs = plain(
-        folder, data, work, {**args, "per_device_train_batch_size": 2}, torch.float32, lora
-    )[1]
-    config = LoraConfig(**LORA, init_lora_weights="gaussian") if lora else None
-    trainer = SFTTrainer(
-        str(folder), str(work / "ours"), batch_size=2, lr=1e-4, lora_config=config,
-        trainer_args={
-            "bf16": False, "max_steps": 4, "train_sampling_strategy": "sequential",
-            "save_strategy": "no",
-        },
-    )  # fmt: skip
-    torch.manual_seed(0)
-    ready = datasets.Dataset.from_list(list(trainer.prepare_rows(iter(data))))
-    step = CurriculumStep(0, 1, (), work / "ours-step", 42, 1)
-    mine = measure(trainer.build_step_trainer(ready, step))[1]
+    args = {"bf16": False, "max_steps": 4}
+    batched = {**args, "per_device_train_batch_size": 2, "learning_rate": 1e-4}
+    theirs = plain(folder, data, work, batched, torch.float32, lora)[1]
+    mine = ours(folder, data, work, args, 2, lora, lr=1e-4)[1]
     gap = max(abs(a - b) for a, b in zip(mine, theirs, strict=True))
     print(
         f"float32, 4 steps{', LoRA' if lora else ''}: largest gap of losses {gap:.1e}", flush=True
@@ -203,6 +210,8 @@ def main() -> None:
     parser.add_argument(
         "--layers", type=int, default=30, help="layers of the model built on the spot"
     )
+    parser.add_argument("--hidden", type=int, default=576, help="its width; divisible by 9")
+    parser.add_argument("--vocabulary", type=int, default=49152, help="its tokens; 2000 at least")
     parser.add_argument(
         "--steps", type=int, default=4, help="optimiser steps; the first one is not timed"
     )
@@ -214,7 +223,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         work = Path(temporary)
         folder = work / "model"
-        print(f"model: {make_model(folder, options.layers)}; one thread", flush=True)
+        made = make_model(folder, options.layers, options.hidden, options.vocabulary)
+        print(f"model: {made}; one thread", flush=True)
         for lora in [False] if options.skip_lora else [False, True]:
             check_losses(folder, work, lora)
             for batch in options.batch:

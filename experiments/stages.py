@@ -14,11 +14,11 @@ import orjson
 from filelock import FileLock
 
 from lean_dojo_core.local import FOLDER_VARIABLE
-from lean_dojo_v2.atomic import atomic_write_bytes
+from lean_dojo_v2.files import atomic_write_bytes
 
 PLUGINS = Path(__file__).with_name("plugin_files")
 """Plugins of the experiments alone, which the commands find."""
-ANY_TIME = {"folder", "seeds", "parts", "arms", "benchmarks", "counts", "engines", "ship"}
+ANY_TIME = {"folder", "seeds", "parts", "arms", "benchmarks", "counts", "engines", "ship", "json"}
 """Options that a call may change: what is there stays true."""
 
 
@@ -79,7 +79,13 @@ def command(*words: str | Path, done: Path | None = None) -> None:
 
 
 def _run(words: Sequence[str | Path]) -> None:
+    if code := begun(words).wait():
+        raise subprocess.CalledProcessError(code, ["lean-dojo", *map(str, words)])
+
+
+def begun(words: Sequence[str | Path]) -> subprocess.Popen[bytes]:
+    """Start ``lean-dojo``, with its output in the log."""
     say("lean-dojo " + " ".join(map(str, words)))
     program = Path(sys.executable).with_name("lean-dojo")
     environment = {FOLDER_VARIABLE: str(PLUGINS), **os.environ}
-    subprocess.run([program, *map(str, words)], check=True, stdout=sys.stderr, env=environment)
+    return subprocess.Popen([program, *map(str, words)], stdout=sys.stderr, env=environment)

@@ -19,6 +19,8 @@ import tempfile
 import time
 from pathlib import Path
 
+import numpy as np
+
 PROGRAM = str(Path(sys.executable).with_name("lean-dojo"))
 CASES = {
     "import click, pluggy, attrs": [sys.executable, "-c", "import click, pluggy, attrs"],
@@ -56,7 +58,7 @@ def main(rounds: int) -> None:
         print(f"{name:<28}", end="")
         for mine, others in zip(zip(*found, strict=True), zip(*base, strict=True), strict=True):
             pairs = [one / other for one, other in zip(mine, others, strict=True)]
-            low, middle, high = statistics.quantiles(pairs, n=4)
+            low, middle, high = np.quantile(pairs, (0.25, 0.5, 0.75))
             ratio = f"{middle:.2f} [{low:.2f}, {high:.2f}]"
             print(f"{statistics.median(mine) * 1e3:>9.0f}{ratio:>20}", end="")
         print()

@@ -22,15 +22,16 @@ over all.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from arms import ATTEMPTS, OUTCOMES, bench_folder, measured, report, table, write_outcomes
-from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
 from lean_dojo_v2.benchmarks.attempts import AttemptFolder
 from lean_dojo_v2.benchmarks.summary import read_report
+from lean_dojo_v2.files import atomic_write_bytes, atomic_write_text
 from lean_dojo_v2.prover.shipped import SHIPPED
 from lean_dojo_v2.sample import SAMPLE_PROJECTS
 from learning import FALSE, QUARTER, Laboratory, write_rows
@@ -45,7 +46,15 @@ TOKENS = 128
 
 
 class WholeProofs(Laboratory):
-    """One folder, one seed; models that write whole proofs."""
+    """One folder, one seed; models that write whole proofs.
+
+    Attributes:
+        attempts: Proofs of each theorem that a model is measured by.
+        tokens: Longest proof when it is measured.
+    """
+
+    attempts = MEASURED
+    tokens = TOKENS
 
     def fine_tune(
         self, arm: str, trainer: str, database: Path, steps: int, **settings: Any
@@ -61,8 +70,8 @@ class WholeProofs(Laboratory):
         """Let a model write proofs of the theorems of a benchmark, once."""
         run = bench_folder(self.folder, arm, self.seed)
         command(
-            "bench", benchmark, "--model", model, "--whole-proof", "--attempts", str(MEASURED),
-            "--no-automation", "--prover-set", f"max_proof_tokens={TOKENS}",
+            "bench", benchmark, "--model", model, "--whole-proof", "--attempts", str(self.attempts),
+            "--no-automation", "--prover-set", f"max_proof_tokens={self.tokens}",
             "--seed", str(1000 * self.seed), "-j", str(self.options.engines), "-o", run,
             *(["-n", str(self.options.limit)] if self.options.limit else []),
             done=run.with_suffix(".measured"),
@@ -89,12 +98,13 @@ class WholeProofs(Laboratory):
         return model
 
 
-def spent(folder: Path) -> str:
+def spent(folder: Path, attempts: int) -> str:
     """Say what each measurement spent, and what one proof of each theorem finds."""
-    lines = ["", "| run | pass@1 | pass@8 | samples | Lean calls |", "|---|---|---|---|---|"]
+    head = f"| run | pass@1 | pass@{attempts} | samples | Lean calls |"
+    lines = ["", head, "|---|---|---|---|---|"]
     for done in sorted((folder / "bench").glob("*.measured")):
         found = read_report(AttemptFolder(done.with_suffix(""))).prover
-        first, last = found.pass_at[1], found.pass_at[MEASURED]
+        first, last = found.pass_at[1], found.pass_at[attempts]
         lines.append(f"| {done.stem} | {first} | {last} | {found.samples} | {found.lean_calls} |")
     return "\n".join(lines) + "\n"
 
@@ -108,11 +118,19 @@ def main() -> None:
     for seed in [] if options.report else options.seeds:
         say(f"seed {seed}")
         WholeProofs(folder, seed, options).run()
+    conclude(folder, ARMS, COMPARISONS)
+
+
+def conclude(
+    folder: Path, arms: Sequence[str], comparisons: Sequence[tuple[str, str]], more: str = "",
+    attempts: int = MEASURED,
+) -> None:  # fmt: skip
+    """Write what the arms measured so far: outcomes, report and tables, which are printed."""
     every = measured(folder, counted=ATTEMPTS)
     write_outcomes(folder / OUTCOMES, every)
-    found = report(every, ARMS, COMPARISONS, [1, 2, 4, MEASURED])
+    found = report(every, arms, comparisons, [n for n in (1, 2, 4, 8) if n <= attempts])
     atomic_write_bytes(folder / "report.json", orjson.dumps(found, option=orjson.OPT_INDENT_2))
-    text = table(found, "attempts") + spent(folder)
+    text = table(found, "attempts") + more + spent(folder, attempts)
     atomic_write_text(folder / "report.md", text)
     print(text)
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import filelock
 import pytest
-from kept_engines import KeptEngines, engines_kept
+from by_subject import lines
 from two_ends import TwoEnds
 
 from lean_dojo_v2.lean.client.server import Server
@@ -66,6 +66,24 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.flaky(reruns=2, only_rerun=reason))
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--by-subject", action="store_true", help="seconds and tests of each folder")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if not terminalreporter.config.getoption("by_subject"):
+        return
+    reports = [one for some in terminalreporter.stats.values() for one in some]
+    durations = [
+        (one.nodeid, one.when, one.duration)
+        for one in reports
+        if isinstance(one, pytest.TestReport)
+    ]
+    terminalreporter.section("seconds and tests by subject")
+    for line in lines(durations):
+        terminalreporter.write_line(line)
+
+
 def _make_wheel(
     folder: Path,
     name: str,
@@ -73,6 +91,7 @@ def _make_wheel(
     *,
     version: str = "1.0",
     entry_points: Mapping[str, str] | None = None,
+    kinds: Mapping[str, str] | None = None,
     requires: Sequence[str] = (),
 ) -> Path:
     """Write a pure-Python wheel (PEP 427) that pip installs."""
@@ -83,9 +102,12 @@ def _make_wheel(
     content = dict(files)
     content[f"{info}/METADATA"] = "\n".join(metadata) + "\n"
     content[f"{info}/WHEEL"] = "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-    if entry_points:
-        lines = [f"{key} = {value}" for key, value in entry_points.items()]
-        content[f"{info}/entry_points.txt"] = "\n".join(["[lean_dojo]", *lines]) + "\n"
+    lines: list[str] = []
+    for group, points in (("lean_dojo", entry_points), ("lean_dojo.kinds", kinds)):
+        if points:
+            lines += [f"[{group}]", *(f"{key} = {value}" for key, value in points.items())]
+    if lines:
+        content[f"{info}/entry_points.txt"] = "\n".join(lines) + "\n"
     record = []
     for path, text in content.items():
         digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=")
@@ -182,32 +204,6 @@ def wheel_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     install = [str(pip), "install", "--no-deps", "--no-index", str(wheel)]
     subprocess.run(install, check=True, capture_output=True)
     return home
-
-
-@pytest.fixture(scope="session", autouse=True)
-def kept_engines() -> Iterator[KeptEngines]:
-    """Engines that servers and pools close serve the next ones: see ``kept_engines.py``."""
-    with engines_kept() as kept:
-        yield kept
-
-
-@pytest.fixture(autouse=True)
-def _engines_of_its_own(request: pytest.FixtureRequest, kept_engines: KeptEngines) -> None:
-    """Slow tests may be about the lives of engines: theirs start, and end, as any user's."""
-    kept_engines.keeping = request.node.get_closest_marker("slow") is None
-
-
-@pytest.fixture(scope="session")
-def _project_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("project")
-
-
-@pytest.fixture
-def shared_project(_project_folder: Path) -> Path:
-    """An empty folder for a project, always the same: engines that may read it are kept."""
-    for path in _project_folder.iterdir():
-        shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
-    return _project_folder
 
 
 @pytest.fixture(scope="session")

@@ -8,14 +8,16 @@ run programs (the package has no `.ir` files, so code that `Main.lean` imports i
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shlex
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from lean_dojo_v2.lean.engines.embedded.install import ensure_installed
+from lean_dojo_v2.lean.engines.embedded.kept import kept
 from lean_dojo_v2.lean.engines.embedded.launch import (
     compiled_for,
     environment,
@@ -98,12 +100,26 @@ def _run(main: Path, words: list[str]) -> int:
     values = dict(word.split("=", 1) for word in words if word.startswith("--"))
     if "--answers" in values:
         os.dup2(os.open(values["--answers"], os.O_WRONLY), 1)
-    readable = [Path(values["--project"])] if "--project" in values else []
-    kept = [word for word in words if not word.startswith("--answers=")]
-    argv = sandboxed_argv(
-        home, [f"--program={compiled.resolve()}", *kept], readable=[compiled, *readable]
+    project = [f"--project={values['--project']}"] if "--project" in values else []
+    readable = [Path(values["--project"])] if project else []
+    image = _image(
+        home,
+        compiled,
+        [word for word in words if not word.startswith(("--answers=", "--project="))],
     )
+    argv = sandboxed_argv(home, [f"--image={image}", *project], readable=[image, *readable])
     os.execve(argv[0], argv, environment(home))
+
+
+def _image(home: Path, compiled: Path, words: list[str]) -> Path:
+    """Make the image of an engine that runs the compiled program, as the embedded one has it."""
+    digest = hashlib.sha256("\0".join(words).encode() + compiled.read_bytes()).hexdigest()
+    argv = sandboxed_argv(home, [f"--program={compiled.resolve()}", *words], readable=[compiled])
+
+    def make(target: IO[bytes]) -> None:
+        subprocess.run(argv, stdout=target, check=True, env=environment(home))
+
+    return kept(f"native-{digest[:16]}.image", make)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,9 @@ from typing import Any
 import httpx
 import uvicorn
 
+from lean_dojo_plugins.services.folders import ServedFolders
 from lean_dojo_plugins.services.serve.app import make_app
+from lean_dojo_plugins.services.serve.security import LOCAL_HOSTS, PunctualProtocol
 from lean_dojo_plugins.services.serve.service import RequestLimits, VerdictService
 from lean_dojo_v2.lean.engines.embedded.install import ensure_installed
 from lean_dojo_v2.lean.pool.local import PoolConfig
@@ -24,7 +26,8 @@ class Running:
         self.service = service
         listening = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{listening.getsockname()[1]}"
-        config = uvicorn.Config(make_app(service, token=token), log_level="warning")
+        app = make_app(service, token=token, hosts=LOCAL_HOSTS)
+        config = uvicorn.Config(app, http=PunctualProtocol, log_level="warning")
         self.server = uvicorn.Server(config)
         self.thread = threading.Thread(target=self.server.run, args=([listening],), daemon=True)
         self.thread.start()
@@ -42,10 +45,14 @@ class Running:
 
 @contextlib.contextmanager
 def running(
-    size: int = 1, *, token: str | None = None, limits: RequestLimits | None = None
+    size: int = 1,
+    *,
+    token: str | None = None,
+    limits: RequestLimits | None = None,
+    folders: ServedFolders | None = None,
 ) -> Iterator[Running]:
     ensure_installed()
-    service = VerdictService(PoolConfig(size=size, engine="embedded"), limits)
+    service = VerdictService(PoolConfig(size=size, engine="embedded"), limits, folders)
     server = Running(service, token)
     try:
         yield server

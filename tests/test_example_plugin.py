@@ -187,24 +187,13 @@ def test_its_trainer_learns_what_its_verifier_pays_for(
 
 @pytest.mark.slow
 def test_its_trainer_learns_what_lean_verifies(clean: Clean, tmp_path: Path) -> None:
-    """First learn to speak from the humans, then from what one finds oneself."""
-    model = build_model(tmp_path / "model", hidden_size=128, layers=2)
-    common = [
-        "--database", str(sample()), "--repo", "lean-dojo/lean-dojo-sample",
-        "--data-path", str(tmp_path / "data"), "--set", "report_to=none",
-        "--set", "batch_size=16", "--set", "lr=3e-3",
-    ]  # fmt: skip
-    first = clean.lean_dojo(
-        "train", "sft", *common,
-        "--set", f"model_name={model}", "--set", f"output_dir={tmp_path / 'sft'}",
-        "--set", "epochs_per_repo=8",
-    )  # fmt: skip
-    assert first.returncode == 0, first.stderr
     ran = clean.lean_dojo(
-        "train", "self-taught", *common,
-        "--set", f"model_name={tmp_path / 'sft'}", "--set", f"output_dir={tmp_path / 'out'}",
-        "--set", "goals_per_repo=96", "--set", "samples=2", "--set", "temperature=0.3",
-        "--set", "keep_human=false",
+        "train", "self-taught", "--database", str(sample()),
+        "--repo", "lean-dojo/lean-dojo-sample-extra", "--data-path", str(tmp_path / "data"),
+        "--set", "model_name=shipped", "--set", f"output_dir={tmp_path / 'out'}",
+        "--set", "batch_size=8", "--set", "goals_per_repo=12", "--set", "samples=2",
+        "--set", "temperature=0.3", "--set", "keep_human=false",
+        "--set", "trainer_args.max_steps=2", "--set", "report_to=none",
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr
     said = next(line for line in ran.stderr.splitlines() if "self-taught:" in line)

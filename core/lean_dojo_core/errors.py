@@ -1,7 +1,7 @@
 """The base class of every error that a user may see, and the errors of the plugin contract.
 
 A message says *what* went wrong, *where* (file, line, key, plugin) and *what to do*.
-The command line prints the message alone and exits with the class's ``exit_code``:
+The command line prints only the message and exits with the class's ``exit_code``:
 1 for work that failed, 2 for a request that could not be understood.
 """
 

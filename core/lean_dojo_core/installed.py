@@ -1,23 +1,21 @@
-"""Distributions: their names, their plugins' entry points, what they require of the host."""
+"""Distributions: the names that matter here, and what one of them requires of the host."""
 
 from __future__ import annotations
 
-import os
 import re
-import sys
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, TypeAlias
+from importlib import metadata
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
 
 GROUP = "lean_dojo"
-"""The entry-point group of plugins."""
+"""The entry-point group of plugins' manifests."""
+
+KINDS_GROUP = "lean_dojo.kinds"
+"""The entry-point group of modules with hook specifications, which add kinds of plugins."""
 
 HOST_DISTRIBUTION = "lean-dojo-v2"
-
-Point: TypeAlias = tuple[str | None, str | None, str, str]
-"""Distribution and version, ``None`` without metadata; the entry point's name and value."""
 
 
 def normalise(name: str) -> str:
@@ -25,48 +23,12 @@ def normalise(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def points() -> Iterator[Point]:
-    """List the entry points of plugins; the first of equal distributions on the path wins.
-
-    They are read from the folders on the path: importing ``importlib.metadata`` takes as long as
-    the rest of the program, so it is used only with other kinds of path entries or finders.
-    """
-    others = sum(hasattr(finder, "find_distributions") for finder in sys.meta_path) > 1
-    if others or any(map(os.path.isfile, sys.path)):  # a zip
-        from importlib import metadata
-
-        for point in metadata.entry_points(group=GROUP):
-            about: Any = {} if point.dist is None else point.dist.metadata
-            yield about.get("Name"), about.get("Version"), point.name, point.value
-        return
-    seen: set[str] = set()
-    for path in dict.fromkeys(sys.path):
-        folders = os.listdir(path or ".") if os.path.isdir(path or ".") else []  # noqa: PTH112, PTH208
-        for folder in sorted(folders):
-            if folder.endswith((".dist-info", ".egg-info")):
-                distribution = normalise(folder.rpartition(".")[0].partition("-")[0])
-                if distribution not in seen:
-                    seen.add(distribution)
-                    yield from _points_in(os.path.join(path, folder))  # noqa: PTH118
-
-
-def _points_in(folder: str) -> Iterator[Point]:
-    ours = _text(folder, "entry_points.txt").partition(f"[{GROUP}]")[2].partition("\n[")[0]
-    lines = [line for line in ours.splitlines() if "=" in line and line[:1] not in "#;"]
-    if lines:
-        head = (_text(folder, "METADATA") or _text(folder, "PKG-INFO")).partition("\n\n")[0]
-        about = dict(line.split(": ", 1) for line in head.splitlines() if ": " in line)
-        for line in lines:
-            name, _, value = line.partition("=")
-            yield about.get("Name"), about.get("Version"), name.strip(), value.strip()
-
-
-def _text(folder: str, name: str) -> str:
+def installed_version(distribution: str) -> str | None:
+    """Return a distribution's version; ``None`` if it is not installed."""
     try:
-        with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as stream:  # noqa: PTH118, PTH123
-            return stream.read()
-    except OSError:
-        return ""
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None
 
 
 def host_requirements(distribution: str) -> list[Requirement]:
@@ -78,17 +40,14 @@ def host_requirements(distribution: str) -> list[Requirement]:
     Raises:
         ValueError: If such a requirement cannot be read.
     """
-    from importlib import metadata
-
-    from packaging.requirements import Requirement
+    from packaging.requirements import (
+        Requirement,  # slow to import, and only third parties require the host
+    )
 
     try:
         texts = metadata.requires(distribution) or ()
     except metadata.PackageNotFoundError:
         return []
-    mine = [
-        Requirement(text)
-        for text in texts
-        if normalise(re.split(r"[^\w.-]", text, maxsplit=1)[0]) == HOST_DISTRIBUTION
-    ]
+    named = ((re.split(r"[^\w.-]", text, maxsplit=1)[0], text) for text in texts)
+    mine = [Requirement(text) for name, text in named if normalise(name) == HOST_DISTRIBUTION]
     return [one for one in mine if one.marker is None or one.marker.evaluate({"extra": ""})]

@@ -1,14 +1,19 @@
-"""Protocols of plugin objects, and of the host objects that they receive."""
+"""Protocols of plugin objects, and of the host objects that they receive.
+
+:class:`Trainer`, :class:`DatasetFormatter` and :class:`RewardFunction` are what a plugin's object
+must fulfil. Everything else that it may do has a protocol of its own, which the host asks for with
+``isinstance``: it is enough that a class has the method; it need not name the protocol.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, runtime_checkable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from lean_dojo_core.records import BenchmarkProblem, Theorem, TracedTactic
+    from lean_dojo_core.records import Evaluation, PreviewExample, Span, Theorem, TracedTactic
 
 Message: TypeAlias = dict[str, str]
 """A chat message: ``{"role": …, "content": …}``."""
@@ -16,9 +21,8 @@ Message: TypeAlias = dict[str, str]
 Row: TypeAlias = dict[str, Any]
 """One row of a dataset; its keys are the formatter's columns."""
 
-ProblemT_contra = TypeVar("ProblemT_contra", contravariant=True)
-ServerT_contra = TypeVar("ServerT_contra", contravariant=True)
-ResultT_co = TypeVar("ResultT_co", covariant=True)
+
+# --- what trainers receive ----------------------------------------------------------------------
 
 
 class Repository(Protocol):
@@ -59,13 +63,18 @@ class Database(Protocol):
         """Record a fully verified proof of a ``sorry`` theorem."""
 
 
+# --- trainers -----------------------------------------------------------------------------------
+
+
 @runtime_checkable
 class Trainer(Protocol):
     """A training objective.
 
     The constructor's parameters are the trainer's settings; ``lean-dojo show NAME`` lists them. For
-    an attrs class, help texts come from the fields' ``metadata["help"]``. Optional methods are
-    described in ``lean_dojo_v2.plugin_host.optional_protocols``.
+    an attrs class, help texts come from the fields' ``metadata["help"]``.
+
+    Optional protocols: :class:`Preflights`, :class:`ChecksData`, :class:`HasOwnData`,
+    :class:`Evaluates`, :class:`Proves`, :class:`Previews`.
     """
 
     @property
@@ -84,11 +93,89 @@ class Trainer(Protocol):
 
 
 @runtime_checkable
+class Preflights(Protocol):
+    """A trainer that can check its settings before any data is prepared."""
+
+    def preflight(self) -> None:
+        """Check what training will need: ``lean-dojo train`` calls it first, also for a dry run.
+
+        Raises:
+            UsageError: If training cannot begin; says which setting to change.
+        """
+
+
+@runtime_checkable
+class ChecksData(Protocol):
+    """A trainer that can check its settings against a database, before any data is prepared."""
+
+    def check_data(self, theorems: Iterable[Theorem]) -> None:
+        """Check whether the first step can be trained, after :class:`Preflights`.
+
+        Args:
+            theorems: Those of the first repository, of all splits; read only as far as needed.
+
+        Raises:
+            UsageError: If training cannot begin; says which setting to change.
+        """
+
+
+@runtime_checkable
+class HasOwnData(Protocol):
+    """A trainer that may train on data other than a database's theorems."""
+
+    @property
+    def own_data(self) -> str | None:
+        """Where its data come from, for messages; ``None`` if it trains on a database."""
+
+
+@runtime_checkable
+class Evaluates(Protocol):
+    """A trainer that can measure its model, for ``lean-dojo evaluate``."""
+
+    def evaluate(self, data_path: Path | str | None = None, split: str = "val") -> Evaluation:
+        """Measure the trained model or, before training, the start model.
+
+        Args:
+            data_path: Exported data; the training's own data if not given.
+            split: ``"val"``, ``"test"`` or ``"train"``.
+        """
+
+
+@runtime_checkable
+class Proves(Protocol):
+    """A trainer that provides the settings of its descriptor's ``prover``.
+
+    For a trainer without this method, the prover gets ``output_dir`` as its model.
+    """
+
+    def prover_settings(self) -> Mapping[str, object]:
+        """Return settings of the prover, including its model."""
+
+
+@runtime_checkable
+class Previews(Protocol):
+    """A trainer that can show its examples, for ``lean-dojo preview``.
+
+    For a trainer without this method, the rows of its formatter are shown.
+    """
+
+    def preview(self, theorems: Iterable[Theorem], limit: int = 3) -> list[PreviewExample]:
+        """Return the first examples, formatted and tokenised as in training.
+
+        Args:
+            theorems: Traced theorems, read only as far as needed.
+            limit: How many examples at most.
+        """
+
+
+# --- dataset formatters -------------------------------------------------------------------------
+
+
+@runtime_checkable
 class DatasetFormatter(Protocol):
     """Turns traced theorems into rows, and a goal into the prompt of the same text.
 
-    A formatter whose completions are whole proofs sets ``whole_proof = True``; its prompts are for
-    statements.
+    A formatter of whole proofs also fulfils :class:`FormatsWholeProofs`.
     """
 
     columns: tuple[str, ...]
@@ -110,29 +197,55 @@ class DatasetFormatter(Protocol):
 
 
 @runtime_checkable
+class FormatsWholeProofs(Protocol):
+    """A formatter that declares whether it asks for whole proofs of statements.
+
+    For a formatter without this attribute, a completion is one tactic.
+    """
+
+    whole_proof: bool
+    """Whether a completion is a whole proof."""
+
+
+def formats_whole_proofs(formatter: DatasetFormatter) -> bool:
+    """Whether a formatter's completions are whole proofs rather than tactics."""
+    return isinstance(formatter, FormatsWholeProofs) and formatter.whole_proof
+
+
+# --- reward functions ---------------------------------------------------------------------------
+
+
+@runtime_checkable
 class RewardFunction(Protocol):
     """Scores completions; called as TRL calls a reward function.
 
-    An object may also have the methods of :class:`WarmsUp` and of :class:`Closes`.
-
-    May be ``async``. May return a list, an array or a tensor of one number per completion;
+    It may be ``async``. It returns a list, an array or a tensor with one number per completion;
     ``None`` or NaN means that the reward does not apply to that completion.
+
+    Optional protocols: :class:`WarmsUp`, :class:`Locates`, :class:`GivesFeedback`,
+    :class:`Closes`.
     """
 
-    def __call__(self, completions: list[str], **kwargs: Any) -> object:
+    # Type checkers take `*args: Any, **kwargs: Any` for any further parameters, so a reward may
+    # name the columns that it reads, as in `def __call__(self, completions, problem, **kwargs)`,
+    # each with a type of its own. Completions are texts or messages, as the reward declares; a
+    # tensor, which it may return, has no type here.
+    def __call__(self, completions: Any, *args: Any, **kwargs: Any) -> Any:
         """Score a batch.
 
         Args:
-            completions: The generated texts, one per sample.
+            completions: The generated texts, a list with one per sample.
+            *args: Nothing; the columns are passed by keyword.
             **kwargs: Every column of the dataset as a list, one item per completion, and what
                 TRL adds (``prompts``, ``completion_ids``, ``trainer_state``, …).
         """
 
 
+@runtime_checkable
 class WarmsUp(Protocol):
     """A reward that prepares for a batch while its completions are being generated."""
 
-    def warm_up(self, **columns: Any) -> None:
+    def warm_up(self, **columns: object) -> None:
         """Prepare, for example by loading the states of the batch into Lean.
 
         Called by ``grpo`` before the completions of a batch are generated.
@@ -142,64 +255,53 @@ class WarmsUp(Protocol):
         """
 
 
+@runtime_checkable
+class Locates(Protocol):
+    """A reward that also locates what is good or bad in a completion.
+
+    ``grpo`` adds the values to the advantages of the tokens (``process_weight``).
+    """
+
+    def spans(self, completions: list[str], **columns: object) -> Sequence[Sequence[Span] | None]:
+        """Return the spans of each completion; ``None`` if nothing is known of it.
+
+        Called after the reward itself, with the same completions and columns, so that results
+        computed for the score can be reused.
+
+        Spans may nest; the innermost counts. They need not cover the text.
+
+        Args:
+            completions: The generated texts, one per sample.
+            **columns: Every column of the dataset as a list, one item per completion.
+        """
+
+
+@runtime_checkable
+class GivesFeedback(Protocol):
+    """A reward that can tell the model what was wrong, for episodes of several turns."""
+
+    def feedback(self, completions: Sequence[str], **columns: object) -> list[str | None]:
+        """Return what to answer to each completion before the model tries again.
+
+        Args:
+            completions: The generated texts, one per sample.
+            **columns: Every column of the dataset as a list, one item per completion.
+
+        Returns:
+            A text for each completion; ``None`` where no further turn is needed.
+        """
+
+
+@runtime_checkable
 class Closes(Protocol):
-    """A reward that holds something to give back; one with ``needs_lean`` must be one."""
+    """A reward that holds resources; every reward with ``needs_lean`` must have this method.
+
+    Ask before closing one of the registry: ``if isinstance(reward, Closes): reward.close()``.
+    """
 
     def close(self) -> None:
-        """Give it back, for example Lean engines.
+        """Release the resources, for example Lean engines.
 
-        May be called twice, and before the first call. A later call starts again what it needs.
+        May be called twice, and before the reward was ever used. A later call of the reward
+        acquires what it needs again.
         """
-
-
-class Callback(Protocol):
-    """Methods ``on_…`` that a trainer calls; all are optional, and every setting has a default.
-
-    They are methods of ``transformers.TrainerCallback``, or for ``retrieval`` of
-    ``pytorch_lightning.Callback``; deriving from either is optional. ``grpo`` adds
-    ``on_rewards_scored``.
-    """
-
-
-class Prover(Protocol[ProblemT_contra, ServerT_contra, ResultT_co]):
-    """Finds proofs, which count only after full verification.
-
-    Problems, servers and results are those of ``lean_dojo_v2.prover``, whose ``BaseProver`` needs
-    only a tactic generator.
-    """
-
-    def search_many(
-        self,
-        problems: Sequence[ProblemT_contra],
-        servers: Sequence[ServerT_contra],
-        *,
-        verbose: bool = False,
-    ) -> Iterator[tuple[int, ResultT_co]]:
-        """Work on several problems, with as many Lean engines as there are servers.
-
-        Yields:
-            Each problem's index and result, as soon as it is known.
-        """
-
-    def generate_whole_proof(self, theorem: Theorem | str) -> str:
-        """Write a complete proof of a theorem, or of a statement's text, in one go, unchecked."""
-
-
-class Benchmark(Protocol):
-    """A named set of theorems to prove."""
-
-    name: str
-    """Its name in results, for example ``"minif2f"``."""
-
-    def problems(self) -> Iterable[BenchmarkProblem]:
-        """Return its theorems, always the same in the same order, with distinct names."""
-
-
-class Command(Protocol):
-    """A click command, such as click's own classes."""
-
-    def main(self, *args: object, **extra: object) -> object:
-        """Run it."""
-
-    def make_context(self, info_name: str | None, args: list[str], **extra: object) -> object:
-        """Parse a command line."""

@@ -1,4 +1,4 @@
-"""Records of traced Lean code, the input of dataset formatters.
+"""Records of traced Lean code, the input of dataset formatters, and of what trainers report.
 
 Positions are ``(line, column)``, both 1-based, as LeanDojo counts them; an end position is
 exclusive. Records of traced code are immutable and hashable, so that they can be keys.
@@ -200,6 +200,25 @@ class BenchmarkProblem:
     split: str | None = None
 
 
+@attrs.frozen
+class Span:
+    """A part of a completion, and what it is worth.
+
+    Attributes:
+        start: Index of its first character.
+        end: Index after its last one. A span that begins and ends at the end of the text is about
+            the token that ends the completion.
+        value: What it adds to the advantage of its tokens: positive for what should be written more
+            often, negative for less often, 0 for what is only counted.
+        label: What it is, for example ``"sound"``; spans are counted by it. May be empty.
+    """
+
+    start: int
+    end: int
+    value: float
+    label: str = ""
+
+
 @attrs.frozen(kw_only=True)
 class Evaluation:
     """A trainer's measurements on data that it was not trained on.
@@ -227,3 +246,31 @@ class Evaluation:
         """Write the numbers on one line."""
         numbers = ", ".join(f"{name} {value:.4g}" for name, value in self.metrics.items())
         return f"{numbers} ({self.examples} examples of {self.split}, {self.model})"
+
+
+@attrs.frozen
+class PreviewToken:
+    """One token of an example.
+
+    Attributes:
+        text: Its text; joined, the texts of an example are the model's input.
+        loss: Whether the model is trained to predict it.
+    """
+
+    text: str
+    loss: bool
+
+
+@attrs.frozen
+class PreviewExample:
+    """One training example.
+
+    Attributes:
+        source: Where it comes from, for example ``"Sample.Nat.add_zero (Sample/Nat.lean:12)"``.
+        tokens: Its tokens, special ones included; padding left out.
+        remark: A remark, for example that it was cut; may be empty.
+    """
+
+    source: str
+    tokens: tuple[PreviewToken, ...]
+    remark: str = ""

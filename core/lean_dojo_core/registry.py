@@ -1,7 +1,7 @@
 """Look plugins up by name.
 
-One registry per kind (``trainers``, ``reward_functions``, …), filled from the installed plugins
-when first used:
+There is one registry for each kind (``trainers``, ``dataset_formatters``, ``reward_functions``;
+:func:`registries` gives all), filled from the installed plugins when first used:
 
 >>> from lean_dojo_core import registry
 >>> "sft" in registry.trainers
@@ -18,43 +18,42 @@ import importlib
 import inspect
 import sys
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stdout
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, redirect_stdout
+from typing import Any, Generic, TypeVar, cast, overload
 
 import attrs
+import pluggy
 
+from lean_dojo_core import protocols
 from lean_dojo_core.discovery import Discovery, PluginInfo, discover, import_target
 from lean_dojo_core.errors import (
     AmbiguousNameError,
+    ConfigError,
     LeanDojoError,
     PluginError,
     PluginLoadError,
     UnknownNameError,
 )
-from lean_dojo_core.foreign import contained
+from lean_dojo_core.foreign import loading
 from lean_dojo_core.installed import HOST_DISTRIBUTION, normalise
 from lean_dojo_core.specs import (
-    BenchmarkSpec,
-    CallbackSpec,
-    CommandSpec,
+    ClassSpec,
     DatasetFormatterSpec,
     PluginSpec,
-    ProverSpec,
     RewardFunctionSpec,
     TrainerSpec,
 )
-from lean_dojo_core.suggestions import suggestion
-
-if TYPE_CHECKING:
-    from lean_dojo_core import protocols
+from lean_dojo_core.wording import did_you_mean
 
 SpecT = TypeVar("SpecT", bound=PluginSpec)
+SpecT_co = TypeVar("SpecT_co", bound=PluginSpec, covariant=True)
 ObjectT = TypeVar("ObjectT")
+ObjectT_co = TypeVar("ObjectT_co", covariant=True)
 
 
 @attrs.frozen(repr=False)
-class Entry(Generic[SpecT, ObjectT]):
+class Entry(Generic[SpecT_co, ObjectT_co]):
     """A registered plugin object: its descriptor, its origin, and how to load it.
 
     Attributes:
@@ -62,12 +61,12 @@ class Entry(Generic[SpecT, ObjectT]):
         plugin: The plugin that offers it.
     """
 
-    spec: SpecT
+    spec: SpecT_co
     plugin: PluginInfo
     _override: Any = None
 
     def __repr__(self) -> str:
-        return f"<{self.spec.kind} {self.name!r} of {self.distribution} {self.version}>"
+        return f"<{self._who}>"
 
     @property
     def name(self) -> str:
@@ -100,6 +99,10 @@ class Entry(Generic[SpecT, ObjectT]):
             "plugin": self.plugin.name,
         }
 
+    @overload
+    def load(self: Entry[ClassSpec, ObjectT]) -> type[ObjectT]: ...
+    @overload
+    def load(self) -> Callable[..., ObjectT_co] | ObjectT_co: ...
     def load(self) -> Any:
         """Import the target and check that it fits its kind.
 
@@ -111,51 +114,63 @@ class Entry(Generic[SpecT, ObjectT]):
             PluginLoadError: If it cannot be imported or lacks the methods of its kind; the message
                 names the plugin, its version and the target.
         """
-        try:
+        if (target := self._override) is None:
             # What its libraries print when imported must not end up in `--json` output.
-            with self._contained(), redirect_stdout(sys.stderr):
-                given = self._override
-                target = import_target(self.spec.target) if given is None else given
-        except (Exception, SystemExit) as error:  # plugin code: anything may come out of it
-            raise self._error(f"{type(error).__name__}: {error}") from error
+            kept_quiet = redirect_stdout(sys.stderr) if self.plugin.builtin else loading(self._who)
+            try:
+                with kept_quiet:
+                    target = import_target(self.spec.target)
+            except (Exception, SystemExit) as error:  # plugin code may raise anything
+                raise self._error(f"{type(error).__name__}: {error}") from error
         if (problem := self.spec.problem_with(target)) is not None:
             raise self._error(problem)
         return target
 
-    def create(self, **options: Any) -> ObjectT:
+    def create(self, **options: object) -> ObjectT_co:
         """Load the target and, if it is a class, instantiate it.
 
         Args:
             **options: Constructor arguments; a target that is not a class takes none.
 
         Raises:
+            ConfigError: If the class has no such setting, or needs others; names them.
             PluginLoadError: If it cannot be loaded or made, or options are given to a plain
                 function.
         """
-        target = self.load()
+        target: Any = self.load()
         if inspect.isclass(target):
+            self._check_names(target, options)
             try:
-                with self._contained():
-                    return cast("ObjectT", target(**options))
+                return cast("ObjectT_co", target(**options))
             except (LeanDojoError, TypeError, ValueError):  # they are about the options
                 raise
             except (Exception, SystemExit) as error:
                 raise self._error(f"making it raised {type(error).__name__}: {error}") from error
         if options:
             raise self._error(f"it is not a class, so it takes no options (got {sorted(options)})")
-        return cast("ObjectT", target)
+        return cast("ObjectT_co", target)
 
-    def _contained(self) -> AbstractContextManager[None]:
-        """Contain changes that third-party code makes to global state."""
-        if self.plugin.builtin:
-            return nullcontext()
-        return contained(f"{self.spec.kind} {self.name!r} of {self.distribution}")
+    def _check_names(self, target: type, options: Mapping[str, object]) -> None:
+        try:
+            signature = inspect.signature(target)
+        except (TypeError, ValueError):  # a class written in C
+            return
+        try:
+            signature.bind(**options)
+        except TypeError as error:
+            known = signature.parameters
+            unknown = [name for name in options if name not in known]
+            if not unknown:
+                raise ConfigError(f"{self._who}: {error}") from None
+            hint = did_you_mean(unknown[0], known)
+            raise ConfigError(f"{self._who} has no setting {unknown[0]!r}.{hint}") from None
+
+    @property
+    def _who(self) -> str:
+        return f"{self.spec.kind} {self.name!r} of {self.distribution} {self.version}"
 
     def _error(self, reason: str) -> PluginLoadError:
-        return PluginLoadError(
-            f"{self.spec.kind} {self.name!r} of {self.distribution} {self.version} "
-            f"(target {self.spec.target}): {reason}"
-        )
+        return PluginLoadError(f"{self._who} (target {self.spec.target}): {reason}")
 
 
 def not_loaded() -> str:
@@ -170,11 +185,19 @@ def not_loaded() -> str:
     return f" Not loaded: {names}; see `lean-dojo plugins --failed`."
 
 
+_overrides: dict[str, list[Entry[Any, Any]]] = {}
+"""What :meth:`Registry.override` has set, by kind."""
+
+
 class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
     """Plugins of one kind by name.
 
     Iterates over short names; a name that several distributions offer appears as
-    ``distribution:name`` for each of them. Look-up folds case and ``_``.
+    ``distribution:name`` for each of them. Look-up ignores case and treats ``_`` as ``-``. All
+    registries of a kind have the same contents; the module that specifies a kind creates a typed
+    one::
+
+        dashboards: Registry[DashboardSpec, Dashboard] = Registry(DashboardSpec)
 
     Args:
         spec: The kind's descriptor.
@@ -182,7 +205,7 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
 
     def __init__(self, spec: type[SpecT]) -> None:
         self._spec = spec
-        self._overrides: list[Entry[SpecT, ObjectT]] = []
+        self._overrides: list[Entry[SpecT, ObjectT]] = _overrides.setdefault(spec.kind, [])
 
     def __repr__(self) -> str:
         return f"<{self._spec.plural()}: {', '.join(self) or 'none'}>"
@@ -227,11 +250,31 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
                 f"{self.kind} {name!r} is offered by several distributions; say which: {providers}"
             )
         known = sorted({entry.name for entry in entries})
-        hint = suggestion(wanted.rpartition(":")[2], known, heading="Installed")
+        hint = did_you_mean(wanted.rpartition(":")[2], known, heading="Installed")
         raise UnknownNameError(f"no {self.kind} is called {name!r}.{hint}{not_loaded()}")
 
+    def named(self, written: str) -> Entry[SpecT, ObjectT] | None:
+        """Find the entry of a setting's text: ``NAME``, ``distribution:NAME``, or neither.
+
+        Returns:
+            The plugin's entry; ``None`` for any other text with a colon, ``module:attribute``.
+
+        Raises:
+            UnknownNameError: If no plugin offers the name; suggests similar ones.
+            AmbiguousNameError: If several distributions offer it; lists them.
+
+        >>> trainers.named("sft"), trainers.named("json:dumps")
+        (<trainer 'sft' of lean-dojo-v2 ...>, None)
+        """
+        head, colon, _ = written.partition(":")
+        # Not normalised: `my_plugin` is the module of the distribution `my-plugin`.
+        distributions = {info.distribution for info in current().plugins}
+        if colon and written not in self and head not in distributions:
+            return None
+        return self[written]
+
     def __contains__(self, name: object) -> bool:
-        """Whether ``registry[name]`` would give an entry."""
+        """Whether ``registry[name]`` finds an entry."""
         try:
             return isinstance(name, str) and self[name] is not None
         except (UnknownNameError, AmbiguousNameError):
@@ -252,7 +295,7 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
 
         Args:
             name: A name, known or new; every provider of it is hidden meanwhile.
-            target: The object that ``load()`` then gives.
+            target: The object that ``load()`` returns meanwhile.
         """
         plugin = PluginInfo(name="override", distribution="override", version="0", value="")
         spec = self._spec(
@@ -297,6 +340,18 @@ def current() -> Discovery:
         return _discovered
 
 
+def manager() -> pluggy.PluginManager:
+    """Return pluggy's manager of this process's plugins, for a look at what is registered.
+
+    >>> manager().has_plugin("lean-dojo-v2:sft"), manager().is_blocked("lean-dojo-v2:sft")
+    (True, False)
+
+    Raises:
+        PluginError: As :func:`current`.
+    """
+    return current().manager
+
+
 def refresh() -> Discovery:
     """Look for plugins again: add those installed since, and drop those uninstalled.
 
@@ -335,15 +390,12 @@ dataset_formatters: Registry[DatasetFormatterSpec, protocols.DatasetFormatter] =
 reward_functions: Registry[RewardFunctionSpec, protocols.RewardFunction] = Registry(
     RewardFunctionSpec
 )
-callbacks: Registry[CallbackSpec, protocols.Callback] = Registry(CallbackSpec)
-provers: Registry[ProverSpec, protocols.Prover[Any, Any, Any]] = Registry(ProverSpec)
-benchmarks: Registry[BenchmarkSpec, protocols.Benchmark] = Registry(BenchmarkSpec)
-commands: Registry[CommandSpec, protocols.Command] = Registry(CommandSpec)
 
-REGISTRIES: dict[str, Registry[Any, Any]] = {
-    registry.kind: registry
-    for registry in (
-        trainers, dataset_formatters, reward_functions, callbacks, provers, benchmarks, commands
-    )
-}  # fmt: skip
-"""The registries by kind, in the order of listings."""
+
+def registries() -> dict[str, Registry[Any, Any]]:
+    """Return the registry of every kind, by the kind's name, in the order of listings.
+
+    Raises:
+        PluginError: As :func:`current`.
+    """
+    return {name: Registry(spec) for name, spec in current().kinds.items()}

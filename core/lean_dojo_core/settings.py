@@ -11,10 +11,14 @@ import re
 import sys
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import attrs
+
+from lean_dojo_core.discovery import import_target
 
 
 @attrs.frozen(kw_only=True)
@@ -25,7 +29,7 @@ class Setting:
         name: Its name, which is the key in a YAML file.
         annotation: Its type; ``typing.Any`` if the annotation is missing or cannot be resolved.
         type_text: Its type as text, for people.
-        resolved: Whether ``annotation`` is what the author wrote.
+        resolved: Whether ``annotation`` is what the author wrote, or :meth:`opened` gives that.
         default: Its default value; ``attrs.NOTHING`` if it is required.
         help: Help text; empty if the author gave none.
     """
@@ -36,6 +40,18 @@ class Setting:
     resolved: bool
     default: Any = attrs.NOTHING
     help: str = ""
+    _open: Callable[[], Any] | None = attrs.field(default=None, repr=False, eq=False)
+
+    def opened(self) -> Setting:
+        """Return it with its type, importing what the metadata ``types`` of its field names.
+
+        A field whose type is slow to import, and imported under ``TYPE_CHECKING`` only, says where
+        it is: ``metadata={"types": {"LoraConfig": "peft:LoraConfig"}}``. Until it is opened, its
+        ``annotation`` is ``Any``.
+        """
+        return (
+            self if self._open is None else attrs.evolve(self, annotation=self._open(), open=None)
+        )
 
     @property
     def required(self) -> bool:
@@ -91,15 +107,21 @@ def settings_of(target: Any) -> tuple[Setting, ...]:
             if isinstance(default, attrs.Factory) and not default.takes_self:  # type: ignore[arg-type]
                 default = default.factory()
         missing = written is None or written is inspect.Parameter.empty
-        hint, resolved = (Any, False) if missing else _resolve(written, target, name)
+        types = {} if field is None else dict(field.metadata.get("types", {}))
+        if later := bool(types) and isinstance(written, str):
+            hint, resolved = Any, True
+        else:
+            hint, resolved = (Any, False) if missing else _resolve(written, target, name)
+        text_of = hint if resolved and not later else written
         found.append(
             Setting(
                 name=parameter.name,
                 annotation=hint,
-                type_text="any" if missing else type_text(hint if resolved else written),
+                type_text="any" if missing else type_text(text_of),
                 resolved=resolved,
                 default=default,
                 help=text or documented.get(name, ""),
+                open=partial(_opened, written, target, name, types) if later else None,
             )
         )
     return tuple(found)
@@ -111,7 +133,13 @@ def type_text(annotation: Any) -> str:
     return re.sub(r"(?<![\w'\"])(?:[^\W\d]\w*\.)+(?=\w)", "", written)
 
 
-def _resolve(written: Any, target: type, name: str) -> tuple[Any, bool]:
+def _opened(written: str, target: type, name: str, types: Mapping[str, str]) -> Any:
+    return _resolve(written, target, name, {one: import_target(types[one]) for one in types})[0]
+
+
+def _resolve(
+    written: Any, target: type, name: str, more: Mapping[str, Any] = MappingProxyType({})
+) -> tuple[Any, bool]:
     """Resolve the annotation of ``name`` by the names that are visible where it was written."""
     if not isinstance(written, str):
         return written, True
@@ -120,7 +148,9 @@ def _resolve(written: Any, target: type, name: str) -> tuple[Any, bool]:
     module = sys.modules.get(places[0].__module__)
     holder = types.SimpleNamespace(__annotations__={"it": written})
     try:
-        return typing.get_type_hints(holder, globalns=vars(module) if module else {})["it"], True
+        return typing.get_type_hints(holder, globalns={**(vars(module) if module else {}), **more})[
+            "it"
+        ], True
     except (NameError, AttributeError, TypeError, SyntaxError):
         # A name that is imported under TYPE_CHECKING only; `lean-dojo plugins check` reports it.
         return Any, False

@@ -1,8 +1,8 @@
-"""Descriptors, which a plugin's hook returns instead of the object itself.
+"""Descriptors, which a plugin's hook yields in place of the objects themselves.
 
 A descriptor is a light, frozen record; its ``target`` is imported only when it is loaded,
-so that listing every plugin costs no import of a learning library. The facts about a kind of
-plugin are class variables of its descriptor.
+so listing every plugin imports no learning library. Everything specific to a kind of plugin is a
+class variable of its descriptor, so a new kind is a new subclass.
 """
 
 from __future__ import annotations
@@ -68,12 +68,10 @@ class PluginSpec:
 
     kind: ClassVar[str] = "plugin"
     """Name of the kind, for example ``"reward-function"``."""
-    scaffold: ClassVar[str]
-    """The kind's name in ``lean-dojo plugins new``; also the folder of its templates."""
-    protocol: ClassVar[type]
+    protocol: ClassVar[type] = object
     """Protocol of the target, or of its instances."""
-    is_class: ClassVar[bool] = False
-    """Whether a target must be a class, whose constructor's parameters are the settings."""
+    suite: ClassVar[str] = "lean_dojo_core.testing:DescribedSuite"
+    """Its conformance suite, as ``"module:attribute"``."""
     gives_rows: ClassVar[bool] = False
     """Whether it turns theorems into rows, which ``lean-dojo preview`` can show."""
     is_trained: ClassVar[bool] = False
@@ -94,11 +92,6 @@ class PluginSpec:
         return f"lean_dojo_{cls.plural()}"
 
     @classmethod
-    def suite(cls) -> str:
-        """Return the name of its conformance suite in ``lean_dojo_core.testing``."""
-        return f"{cls.protocol.__name__}Suite"
-
-    @classmethod
     def problem_with(cls, target: Any) -> str | None:
         """Return what is wrong with a target; ``None`` if nothing is.
 
@@ -114,7 +107,7 @@ class PluginSpec:
             return "it must be callable, or a class with __call__"
         if missing:
             return f"it needs the method(s) {', '.join(missing)}"
-        return "it must be a class" if cls.is_class and not inspect.isclass(target) else None
+        return None
 
 
 def _has(target: Any, method: str) -> bool:
@@ -125,20 +118,32 @@ def _has(target: Any, method: str) -> bool:
 
 
 @attrs.frozen(kw_only=True)
-class TrainerSpec(PluginSpec):
+class ClassSpec(PluginSpec):
+    """Base class of the descriptors of classes: the constructor's parameters are the settings."""
+
+    suite: ClassVar[str] = "lean_dojo_core.testing:ClassSuite"
+
+    @classmethod
+    def problem_with(cls, target: Any) -> str | None:
+        """Return what is wrong with a target, which must be a class; ``None`` if nothing is."""
+        problem = super().problem_with(target)
+        return problem or (None if inspect.isclass(target) else "it must be a class")
+
+
+@attrs.frozen(kw_only=True)
+class TrainerSpec(ClassSpec):
     """Describes a trainer: an objective with ``train(repos, database, data_path)``.
 
     Attributes:
-        required_columns: Columns that its dataset formatter must give; empty if it needs none.
+        required_columns: Columns that its dataset formatter must have; empty if it needs none.
         default_formatter: Name of the formatter that it uses by default; ``None`` if it
             reads its data in another way.
         prover: Name of the prover that proves with what it trained; ``None`` if none does.
     """
 
     kind: ClassVar = "trainer"
-    scaffold: ClassVar = "trainer"
     protocol: ClassVar = protocols.Trainer
-    is_class: ClassVar = True
+    suite: ClassVar = "lean_dojo_core.testing:TrainerSuite"
     gives_rows: ClassVar = True
     is_trained: ClassVar = True
 
@@ -156,8 +161,8 @@ class DatasetFormatterSpec(PluginSpec):
     """
 
     kind: ClassVar = "dataset-formatter"
-    scaffold: ClassVar = "formatter"
     protocol: ClassVar = protocols.DatasetFormatter
+    suite: ClassVar = "lean_dojo_core.testing:DatasetFormatterSuite"
     gives_rows: ClassVar = True
 
     columns: tuple[str, ...] = _columns()
@@ -168,7 +173,7 @@ class RewardFunctionSpec(PluginSpec):
     """Describes a reward function: TRL's keyword call, one number per completion.
 
     ``target`` may be the function itself, or a class whose instances are the function; a class is
-    instantiated with the options that the user gives (none by default).
+    instantiated with the options that the user sets (none by default).
 
     Attributes:
         required_columns: Dataset columns that it reads from its keyword arguments.
@@ -176,54 +181,8 @@ class RewardFunctionSpec(PluginSpec):
     """
 
     kind: ClassVar = "reward-function"
-    scaffold: ClassVar = "reward"
     protocol: ClassVar = protocols.RewardFunction
+    suite: ClassVar = "lean_dojo_core.testing:RewardFunctionSuite"
 
     required_columns: tuple[str, ...] = _columns()
     needs_lean: bool = False
-
-
-class CallbackSpec(PluginSpec):
-    """Describes a callback: a class whose instances receive a trainer's events."""
-
-    kind: ClassVar = "callback"
-    scaffold: ClassVar = "callback"
-    protocol: ClassVar = protocols.Callback
-    is_class: ClassVar = True
-
-
-@attrs.frozen(kw_only=True)
-class ProverSpec(PluginSpec):
-    """Describes a prover: a class whose instances find proofs, which Lean then verifies in full.
-
-    The constructor takes the limits of the search as ``config``; its other parameters are the
-    settings.
-
-    Attributes:
-        model_setting: The setting that names its model, which ``lean-dojo prove --model`` sets;
-            ``None`` if it has no model.
-    """
-
-    kind: ClassVar = "prover"
-    scaffold: ClassVar = "prover"
-    protocol: ClassVar = protocols.Prover
-    is_class: ClassVar = True
-
-    model_setting: str | None = None
-
-
-class BenchmarkSpec(PluginSpec):
-    """Describes a benchmark: a class whose instances provide theorems to prove."""
-
-    kind: ClassVar = "benchmark"
-    scaffold: ClassVar = "benchmark"
-    protocol: ClassVar = protocols.Benchmark
-    is_class: ClassVar = True
-
-
-class CommandSpec(PluginSpec):
-    """Describes a command: a click command, mounted as ``lean-dojo NAME``."""
-
-    kind: ClassVar = "command"
-    scaffold: ClassVar = "command"
-    protocol: ClassVar = protocols.Command

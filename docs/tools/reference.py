@@ -15,8 +15,9 @@ import re
 import sys
 from pathlib import Path
 
+import commands
 import griffe
-from commands import MARK, reference
+import rooms
 from docstrings import Docstrings
 from griffe2md import ConfigDict, render_object_docs
 
@@ -49,8 +50,10 @@ def written(template: str, loader: griffe.GriffeLoader) -> str:
     """Give a page from its template."""
     head, _, rest = template.partition("\n")
     text = OBJECT.sub(lambda match: _object(match["name"], match["members"], loader), rest)
-    if MARK in text:
-        text = text.replace(MARK, "\n".join(reference()))
+    if commands.MARK in text:
+        text = text.replace(commands.MARK, "\n".join(commands.reference()))
+    if rooms.MARK in text:
+        text = text.replace(rooms.MARK, "\n".join(rooms.reference(loader)))
     lines = [line.rstrip() for line in f"{head}\n\n{NOTE}\n{text}".split("\n")]
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).rstrip() + "\n"
 
@@ -65,7 +68,8 @@ def _object(name: str, members: str | None, loader: griffe.GriffeLoader) -> str:
         public = {key: one for key, one in found.members.items() if not key.startswith("_")}
         chosen = [k for k, one in public.items() if not one.is_alias and one.has_docstring]
     # Its links are for a site with cross-references; the headings say where to look.
-    text = render_object_docs(found, {**OPTIONS, "members": chosen})
+    # An empty list would mean all members, inherited and private ones too.
+    text = render_object_docs(found, {**OPTIONS, "members": chosen or ["none"]})
     return LINK.sub(r"\1", LINK.sub(r"\1", text)) + "\n"
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 import importlib
 import re
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,6 @@ BLOCK = re.compile(
     r"(?P<tail><!-- end settings -->)",
     re.DOTALL,
 )
-REGISTRIES: Mapping[str, Any] = registry.REGISTRIES
 
 
 def target_of(kind: str, name: str) -> Any:
@@ -33,7 +31,7 @@ def target_of(kind: str, name: str) -> Any:
     if kind == "class":
         module, _, attribute = name.partition(":")
         return getattr(importlib.import_module(module), attribute)
-    return REGISTRIES[kind][name].load()
+    return registry.registries()[kind][name].load()
 
 
 def table(target: Any) -> str:

@@ -10,7 +10,7 @@ import attrs
 from lean_dojo_core.records import Theorem, TracedTactic
 from lean_dojo_v2.data.repository import Repository
 from lean_dojo_v2.database.export.splits import split_of
-from lean_dojo_v2.lean.engines.embedded.install import LEAN_VERSION
+from lean_dojo_v2.lean.engines.embedded.install import EMBEDDED_LEAN_VERSION
 from mining.miner import Mined
 
 URL = "https://github.com/leanprover/lean4"
@@ -21,8 +21,8 @@ def repository(mined: Iterable[Mined], date: str) -> Repository:
     theorems = [theorem for one in mined for theorem in _theorems(one)]
     return Repository(
         url=URL,
-        commit=f"v{LEAN_VERSION}",
-        lean_version=f"v{LEAN_VERSION}",
+        commit=f"v{EMBEDDED_LEAN_VERSION}",
+        lean_version=f"v{EMBEDDED_LEAN_VERSION}",
         metadata={"date_processed": date},
         proven_theorems=theorems,
         files_traced=sorted({theorem.file_path for theorem in theorems}),
@@ -42,7 +42,7 @@ def _theorems(mined: Mined) -> Iterator[Theorem]:
             start=(number, 1),
             end=(number, 2),
             url=URL,
-            commit=f"v{LEAN_VERSION}",
+            commit=f"v{EMBEDDED_LEAN_VERSION}",
             theorem_statement=mined.statement,
             traced_tactics=tuple(TracedTactic(s.tactic, s.before, s.after) for s in proof),
         )

@@ -23,10 +23,10 @@ from lean_dojo_v2.benchmarks.core_library.benchmark import (
     stated,
 )
 from lean_dojo_v2.benchmarks.rows import problem_of
+from lean_dojo_v2.files import append_lines, read_lines
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import EngineLostError, LeanError
 from lean_dojo_v2.prover.problem import Problem
-from lean_dojo_v2.runs.files import append_lines, read_lines
 from mining.mutations import both, mutations
 from mining.play import MinedStep, MiningLimits, Player
 

@@ -2,4 +2,10 @@ from .base_agent import BaseAgent as BaseAgent
 from .external_agent import ExternalAgent as ExternalAgent
 from .hf_agent import HFAgent as HFAgent
 from .lean_agent import LeanAgent as LeanAgent
+from .proofs import (
+    ProofLog as ProofLog,
+    ProvedTheorem as ProvedTheorem,
+    file_patch as file_patch,
+    make_patch as make_patch,
+)
 from .prover_agent import ProverAgent as ProverAgent

@@ -11,24 +11,24 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from lean_dojo_core import Evaluation, Trainer
+from lean_dojo_core import Evaluates, Evaluation, Trainer
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import Theorem
 from lean_dojo_v2.agent.proofs import ProofLog, ProvedTheorem
-from lean_dojo_v2.data.errors import NotInDatabaseError
-from lean_dojo_v2.data.repository import name_of_url
+from lean_dojo_v2.data import NotInDatabaseError, name_of_url
 from lean_dojo_v2.database import DynamicDatabase, Repository
-from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.errors import LeanError
-from lean_dojo_v2.lean.pool.local import available_cores
-from lean_dojo_v2.lean_agent.config import ProverConfig
-from lean_dojo_v2.paths import merged_data_dir, safe_name
-from lean_dojo_v2.plugin_host.optional_protocols import Evaluates
-from lean_dojo_v2.prover.base import AnyProver, source_in
-from lean_dojo_v2.prover.problem import TheoremProblem
-from lean_dojo_v2.prover.search.result import Failure, SearchResult
-from lean_dojo_v2.prover.search.tree import save_tree
-from lean_dojo_v2.prover.whole_proof import WholeProofs
+from lean_dojo_v2.files import merged_data_dir, safe_name
+from lean_dojo_v2.lean import LeanError, Server, available_cores
+from lean_dojo_v2.lean_agent import ProverConfig
+from lean_dojo_v2.prover import (
+    AnyProver,
+    Failure,
+    SearchResult,
+    TheoremProblem,
+    WholeProofs,
+    save_tree,
+    source_in,
+)
 from lean_dojo_v2.tracing import LeanGitRepo, trace_repository
 
 Task = tuple[Theorem, LeanGitRepo]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from lean_dojo_v2.agent.prover_agent import ProverAgent
-from lean_dojo_v2.lean_agent.config import ProverConfig
-from lean_dojo_v2.prover.external import DEFAULT_MODEL, ExternalProver
+from lean_dojo_v2.lean_agent import ProverConfig
+from lean_dojo_v2.prover import DEFAULT_MODEL, ExternalProver
 
 
 class ExternalAgent(ProverAgent):

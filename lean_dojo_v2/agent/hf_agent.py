@@ -6,8 +6,8 @@ from pathlib import Path
 
 from lean_dojo_core import Trainer
 from lean_dojo_v2.agent.base_agent import BaseAgent
-from lean_dojo_v2.lean_agent.config import ProverConfig, TrainingConfig
-from lean_dojo_v2.prover.trained import prover_of
+from lean_dojo_v2.lean_agent import ProverConfig, TrainingConfig
+from lean_dojo_v2.prover import prover_of
 
 
 class HFAgent(BaseAgent):

@@ -11,9 +11,8 @@ from pathlib import Path
 import attrs
 
 from lean_dojo_core.records import Position, Theorem
-from lean_dojo_v2.lean.text.source import SourceTheorem
-from lean_dojo_v2.paths import read_named
-from lean_dojo_v2.runs.files import append_lines, read_records
+from lean_dojo_v2.files import append_lines, read_named, read_records
+from lean_dojo_v2.lean import SourceTheorem
 
 
 def _pair(value: Sequence[int]) -> Position:
@@ -87,6 +86,8 @@ def make_patch(root: Path, proofs: Iterable[ProvedTheorem]) -> str:
 
 def _patched(text: str, file_path: str, proofs: Mapping[Position, ProvedTheorem]) -> str:
     line_end = "\r\n" if "\r\n" in text else "\n"
+    shown = text.removeprefix("\ufeff")  # a byte order mark has no position
+    mark, text = text[: len(text) - len(shown)], shown
     # From the end of the file to its start, so that positions stay valid.
     for _, proof in sorted(proofs.items(), reverse=True):
         source = SourceTheorem(
@@ -94,7 +95,7 @@ def _patched(text: str, file_path: str, proofs: Mapping[Position, ProvedTheorem]
         )
         declaration = source.with_proof(proof.proof).replace("\r\n", "\n")
         text = source.before + declaration.replace("\n", line_end) + source.after
-    return text
+    return mark + text
 
 
 def file_patch(old: str, new: str, path: str) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lean_dojo_v2.agent.base_agent import BaseAgent
-from lean_dojo_v2.lean_agent.config import ProverConfig
-from lean_dojo_v2.prover.base import AnyProver
+from lean_dojo_v2.lean_agent import ProverConfig
+from lean_dojo_v2.prover import AnyProver
 
 
 class ProverAgent(BaseAgent):

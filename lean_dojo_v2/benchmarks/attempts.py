@@ -10,12 +10,12 @@ import attrs
 import orjson
 
 from lean_dojo_core.errors import DataError, UsageError
-from lean_dojo_v2.atomic import atomic_write_bytes
 from lean_dojo_v2.errors import UnreadableFileError
-from lean_dojo_v2.prover.search.result import Failure, SearchResult
-from lean_dojo_v2.runs.files import append_lines, read_records
+from lean_dojo_v2.files import append_lines, atomic_write_bytes, read_records
+from lean_dojo_v2.prover import Failure, SearchResult
 
 RUN_FILE = "run.json"
+"""Name of the file in a run's folder that describes the run."""
 PASSING = frozenset({Failure.ENGINE, Failure.GENERATOR})
 """Failures that are not the prover's: such attempts are repeated when the run is resumed."""
 

@@ -11,8 +11,7 @@ import attrs
 
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import BenchmarkProblem, Theorem
-from lean_dojo_v2.database import DynamicDatabase, Repository
-from lean_dojo_v2.database.export.splits import split_of
+from lean_dojo_v2.database import DynamicDatabase, Repository, split_of
 from lean_dojo_v2.sample import packaged_project, sample_database_path
 
 

@@ -14,15 +14,12 @@ import attrs
 
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import BenchmarkProblem
-from lean_dojo_v2.database.export.splits import HELD_OUT_SPLITS
+from lean_dojo_core.wording import counted
+from lean_dojo_v2.database import HELD_OUT_SPLITS
 from lean_dojo_v2.errors import UnreadableFileError
-from lean_dojo_v2.json_text import parse_json
-from lean_dojo_v2.lean.text.header import parse_header
-from lean_dojo_v2.lean.text.lexer import code_tokens, without_end
-from lean_dojo_v2.lean.text.statement import split_statement
-from lean_dojo_v2.paths import read_named
-from lean_dojo_v2.prover.completions import with_context
-from lean_dojo_v2.wording import counted
+from lean_dojo_v2.files import parse_json, read_named
+from lean_dojo_v2.lean import code_tokens, parse_header, split_statement, without_end
+from lean_dojo_v2.prover import with_context
 
 JSONL, HUB = "jsonl", "hub"
 """Names of the benchmarks that read files, and data sets."""
@@ -100,7 +97,7 @@ class JsonlBenchmark:
             UnreadableFileError: If there is no such file, or a line is not such an object, or its
                 statement is not a theorem, or two theorems share a name.
         """
-        return strictly(self.statements(), str(self.file))
+        return problems_or_raise(self.statements(), str(self.file))
 
     def statements(self) -> Iterator[Statement | UsageError]:
         """Yield each line's theorem, or what is wrong with the line."""
@@ -124,7 +121,9 @@ def _object(line: bytes) -> Mapping[str, Any]:
     return item
 
 
-def strictly(found: Iterable[Statement | UsageError], source: str) -> list[BenchmarkProblem]:
+def problems_or_raise(
+    found: Iterable[Statement | UsageError], source: str
+) -> list[BenchmarkProblem]:
     """Return the theorems of a set; raise if one is unreadable or two share a name."""
     problems = []
     for one in found:
@@ -241,7 +240,7 @@ class LeftOut(StrEnum):
 
 
 @attrs.frozen
-class Examined:
+class ExaminedStatements:
     """A set after examination.
 
     Attributes:
@@ -272,12 +271,16 @@ class Examined:
         return said
 
 
-def examine(found: Iterable[Statement | UsageError], held_out: Iterable[str] = ()) -> Examined:
+def examine_statements(
+    found: Iterable[Statement | UsageError], held_out: Iterable[str] = ()
+) -> ExaminedStatements:
     """Select the statements that may be trained on; those of ``held_out`` may not."""
     rows = list(found)
-    secret = {normalised(one) for one in held_out}
+    secret = {normalised_statement(one) for one in held_out}
     readable = [row for row in rows if isinstance(row, Statement)]
-    secret.update(normalised(row.problem.statement) for row in readable if row.is_held_out)
+    secret.update(
+        normalised_statement(row.problem.statement) for row in readable if row.is_held_out
+    )
     kept: list[Statement] = []
     left_out: dict[LeftOut, list[str]] = {}
     seen: set[str] = set()
@@ -286,7 +289,7 @@ def examine(found: Iterable[Statement | UsageError], held_out: Iterable[str] = (
             left_out.setdefault(LeftOut.UNREADABLE, []).append(str(row))
             continue
         problem = row.problem
-        what = normalised(problem.statement)
+        what = normalised_statement(problem.statement)
         here = with_context(problem.header or "", what)
         if row.is_held_out:
             reason = LeftOut.HELD_OUT
@@ -299,7 +302,7 @@ def examine(found: Iterable[Statement | UsageError], held_out: Iterable[str] = (
             kept.append(row)
             continue
         left_out.setdefault(reason, []).append(problem.full_name)
-    return Examined(
+    return ExaminedStatements(
         tuple(distinctly_named(row.problem for row in kept)),
         {reason: tuple(left_out[reason]) for reason in LeftOut if reason in left_out},
         sum(row.has_proof for row in kept),
@@ -328,18 +331,18 @@ def _renamed(problem: BenchmarkProblem, ending: str) -> BenchmarkProblem:
     return attrs.evolve(problem, full_name=problem.full_name + ending, statement=statement)
 
 
-def normalised(statement: str) -> str:
+def normalised_statement(statement: str) -> str:
     r"""Normalise a declaration: without modifiers, name, comments and layout.
 
     Bound variables are numbered.
 
-    >>> normalised("private theorem a.b.{u} (n:Nat) : -- all\n    n = n :=")
+    >>> normalised_statement("private theorem a.b.{u} (n:Nat) : -- all\n    n = n :=")
     '( #1 : Nat ) : #1 = #1'
-    >>> normalised("lemma c (m : Nat) : m = m := by")
+    >>> normalised_statement("lemma c (m : Nat) : m = m := by")
     '( #1 : Nat ) : #1 = #1'
-    >>> normalised("theorem d : ∀ x y, x < y → ∃ z, x.z < z :=")
+    >>> normalised_statement("theorem d : ∀ x y, x < y → ∃ z, x.z < z :=")
     ': ∀ #1 #2 , #1 < #2 → ∃ #3 , #1.z < #3'
-    >>> normalised("theorem e (y : ℝ) : (sin y : ℝ) ≤ 1 :=")
+    >>> normalised_statement("theorem e (y : ℝ) : (sin y : ℝ) ≤ 1 :=")
     '( #1 : ℝ ) : ( sin #1 : ℝ ) ≤ 1'
     """
     words = [token.text for token in code_tokens(statement)]

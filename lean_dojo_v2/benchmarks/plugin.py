@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lean_dojo_core import BenchmarkSpec, hookimpl
+from lean_dojo_core import hookimpl
+from lean_dojo_v2.kinds import BenchmarkSpec
 
 
 @hookimpl

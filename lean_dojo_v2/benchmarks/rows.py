@@ -9,16 +9,12 @@ from typing import Any, cast
 
 import attrs
 
-from lean_dojo_core import registry
 from lean_dojo_core.errors import UsageError
-from lean_dojo_core.protocols import Benchmark
 from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_v2.benchmarks.jsonl import benchmark_named, statement_from
-from lean_dojo_v2.lean.text.header import parse_header
-from lean_dojo_v2.lean.text.source import SourceTheorem
-from lean_dojo_v2.prover.base import source_in
-from lean_dojo_v2.prover.completions import with_context
-from lean_dojo_v2.prover.problem import GoalProblem, Problem, TheoremProblem
+from lean_dojo_v2.kinds import Benchmark, benchmarks
+from lean_dojo_v2.lean import SourceTheorem, code_tokens, parse_header
+from lean_dojo_v2.prover import GoalProblem, Problem, TheoremProblem, source_in, with_context
 from lean_dojo_v2.tracing import LeanGitRepo
 
 _FILE = "Benchmark.lean"
@@ -59,13 +55,23 @@ def problem_of(problem: BenchmarkProblem, project: Path | None = None) -> Theore
     header = problem.header or ""
     imports = parse_header(header).end
     before = header[:imports] + _STRICT + header[imports:]
-    text = f"{before}{problem.statement} by\n  sorry\n"
+    statement = _as_theorem(problem.statement)
+    text = f"{before}{statement} by\n  sorry\n"
     start = (before.count("\n") + 1, len(before) - before.rfind("\n"))
     end = (text.count("\n"), len("  sorry") + 1)
     return TheoremProblem(
-        SourceTheorem(text, problem.full_name, _FILE, start, end, problem.statement),
+        SourceTheorem(text, problem.full_name, _FILE, start, end, statement),
         with_context(header, problem.statement),
     )
+
+
+def _as_theorem(statement: str) -> str:
+    """Return a statement as Lean alone reads it, which has no ``lemma``."""
+    words = (token for token in code_tokens(statement) if token.text in {"theorem", "lemma"})
+    first = next(words, None)
+    if first is None or first.text == "theorem":
+        return statement
+    return f"{statement[: first.start]}theorem{statement[first.end :]}"
 
 
 @attrs.frozen
@@ -150,5 +156,5 @@ def _by_name(benchmark: Any) -> dict[str, BenchmarkProblem]:
     made = benchmark
     if isinstance(benchmark, str):
         name, settings = benchmark_named(benchmark)
-        made = registry.benchmarks[name].create(**settings)
+        made = benchmarks[name].create(**settings)
     return {problem.full_name: problem for problem in made.problems()}

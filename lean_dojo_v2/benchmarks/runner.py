@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import sys
+import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -14,16 +15,12 @@ from typing import Any, TypeAlias
 import attrs
 from tqdm import tqdm
 
-from lean_dojo_core import Prover
 from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_v2.benchmarks.attempts import Attempt, AttemptFolder
 from lean_dojo_v2.benchmarks.rows import problem_of, project_of
-from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.errors import LeanError
-from lean_dojo_v2.lean.pool.local import available_cores
-from lean_dojo_v2.prover.problem import TheoremProblem
-from lean_dojo_v2.prover.search.result import Failure, SearchResult
-from lean_dojo_v2.prover.search.tree import save_tree
+from lean_dojo_v2.kinds import Prover
+from lean_dojo_v2.lean import LeanError, Server, available_cores
+from lean_dojo_v2.prover import Failure, SearchResult, TheoremProblem, save_tree
 
 SERVER_TIMEOUT = 300.0
 """Seconds that an engine may take for anything other than a tactic: a safety net."""
@@ -36,6 +33,25 @@ ServerFactory: TypeAlias = "Callable[[Path | None], AbstractContextManager[Serve
 
 def _server(project: Path | None) -> Server:
     return Server(project_path=project, start=False, timeout=SERVER_TIMEOUT)
+
+
+def start_together(servers: Sequence[Server]) -> None:
+    """Start engines in threads, while this one imports and loads a model.
+
+    They share a judge, whose engines start after them. If one does not start, the next call that
+    needs it tries again and raises the error.
+    """
+    for server in servers[1:]:
+        server.share_judge(servers[0].judge)
+
+    def start(server: Server) -> None:
+        with suppress(LeanError):
+            server.stat()
+            if server.capabilities.ours and server.pid is not None:  # it may be closed by now
+                server.judge.start()
+
+    for server in servers:
+        threading.Thread(target=start, args=(server,), name="lean-start", daemon=True).start()
 
 
 _opens: ContextVar[ServerFactory] = ContextVar("what opens engines", default=_server)
@@ -82,6 +98,7 @@ class Bench:
         server: Opens an engine.
         on_result: Called with every result before its attempt is recorded, so that a kill loses
             nothing; may be called twice for one result.
+        remote: Whether the provers have engines of their own elsewhere, so that none starts here.
         tree_dir: Folder for the search trees of first attempts; ``None``: not saved.
         quiet: Show no bar.
     """
@@ -90,6 +107,7 @@ class Bench:
     folder: AttemptFolder
     workers: int = 1
     server: ServerFactory = local_server
+    remote: bool = False
     on_result: Callable[[BenchmarkProblem, SearchResult], None] = lambda _, __: None
     tree_dir: Path | None = None
     quiet: bool = False
@@ -148,6 +166,8 @@ class Bench:
                     stack.enter_context(self.server(project))
                     for _ in range(min(self.workers, most))
                 ]
+                if not self.remote:
+                    start_together(servers)
                 for number, problems in todo:
                     if problems:
                         found = _results(make_prover(seed + number), problems, project, servers)

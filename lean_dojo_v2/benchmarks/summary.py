@@ -10,14 +10,16 @@ import attrs
 
 from lean_dojo_v2.benchmarks.attempts import Attempt, AttemptFolder, differences
 from lean_dojo_v2.benchmarks.statistics import Comparison, Estimate, Share, curve, pass_at
-from lean_dojo_v2.prover.search.result import Failure
-from lean_dojo_v2.runs.figures import COLOURS, titled_figure
+from lean_dojo_v2.prover import Failure
+from lean_dojo_v2.runs import COLOURS, titled_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-PROVER, AUTOMATION = "prover", "automation"
-"""Names of the files of attempts in a run's folder."""
+PROVER = "prover"
+"""Name of the prover's attempts in a run's folder."""
+AUTOMATION = "automation"
+"""Name of the attempts of automation alone."""
 CURVE = "curve.svg"
 """Name of the picture in it."""
 
@@ -211,7 +213,7 @@ def _compare(folder: AttemptFolder, other: AttemptFolder) -> Compared:
     )
 
 
-def draw(lines: Mapping[str, Summary]) -> Figure:
+def draw_summary(lines: Mapping[str, Summary]) -> Figure:
     """Plot for each named prover the theorems proved within a number of expansions.
 
     For a prover of whole proofs: within a number of attempts.

@@ -10,7 +10,8 @@ import click
 
 from lean_dojo_core import registry
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.cli.options import (
+from lean_dojo_v2.cli.long_commands import long_command
+from lean_dojo_v2.cli.parameters import (
     argument,
     commit_option,
     complete_trainer,
@@ -31,7 +32,6 @@ from lean_dojo_v2.cli.run import (
     make_trainer,
     reward_option,
 )
-from lean_dojo_v2.cli.waiting import long_command
 
 if TYPE_CHECKING:
     from lean_dojo_v2.agent import BaseAgent
@@ -124,7 +124,7 @@ def external(
     Set OPENAI_BASE_URL and OPENAI_API_KEY (or HF_TOKEN alone) to choose the endpoint.
     """
     from lean_dojo_v2.agent import ExternalAgent
-    from lean_dojo_v2.prover.external import DEFAULT_MODEL
+    from lean_dojo_v2.prover import DEFAULT_MODEL
 
     set_up(asked)
     _, section = gather(RunOptions(database=where.database))

@@ -12,7 +12,10 @@ import attrs
 import click
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.cli.options import (
+from lean_dojo_core.wording import counted
+from lean_dojo_v2.cli.long_commands import long_command
+from lean_dojo_v2.cli.output import emit_json, json_option, note
+from lean_dojo_v2.cli.parameters import (
     EXISTING_FOLDER,
     NEW_FOLDER,
     NUMBER,
@@ -25,24 +28,14 @@ from lean_dojo_v2.cli.options import (
     shared,
     with_options,
 )
-from lean_dojo_v2.cli.output import emit_json, json_option, note
 from lean_dojo_v2.cli.provers import DEFAULT, ClusterChoice
-from lean_dojo_v2.cli.proving import (
-    SearchOptions,
-    refuse_unheeded,
-    save_tree_option,
-    set_up_search,
-)
-from lean_dojo_v2.cli.waiting import long_command
-from lean_dojo_v2.lean_agent.config import ProverConfig
-from lean_dojo_v2.paths import safe_name
-from lean_dojo_v2.wording import counted
+from lean_dojo_v2.cli.proving import SearchOptions, refuse_unheeded, save_tree_option, set_up_search
+from lean_dojo_v2.files import safe_name
+from lean_dojo_v2.lean_agent import ProverConfig
 
 if TYPE_CHECKING:
     from lean_dojo_core.records import BenchmarkProblem
-    from lean_dojo_v2.benchmarks.attempts import AttemptFolder
-    from lean_dojo_v2.benchmarks.summary import Compared, Report, Summary
-
+    from lean_dojo_v2.benchmarks import AttemptFolder, Compared, Report, Summary
 
 _OF_SAMPLES = {"temperature", "seed"}
 """Settings of a search that shape whole proofs, too."""
@@ -110,8 +103,8 @@ def bench(
     Lean verifies every proof in full. Budgets are counted, not timed, so the same seed gives the
     same proofs on machines of the same kind. To resume a killed run, repeat the command.
     """
-    from lean_dojo_v2.benchmarks.attempts import AttemptFolder
-    from lean_dojo_v2.prover.base import PROGRESS_VARIABLE
+    from lean_dojo_v2.benchmarks import AttemptFolder
+    from lean_dojo_v2.prover import PROGRESS_VARIABLE
 
     set_up_search(search)
     if asked.whole_proof:
@@ -146,9 +139,9 @@ def _problems(
     benchmark: str, assignments: Sequence[str], database: Path | None
 ) -> tuple[str, list[BenchmarkProblem], dict[str, Any]]:
     """Return the benchmark's name, its theorems, and the given settings."""
-    from lean_dojo_core import registry
-    from lean_dojo_v2.benchmarks.jsonl import benchmark_named
-    from lean_dojo_v2.config import Settings, construct, parse_assignment
+    from lean_dojo_v2.benchmarks import benchmark_named
+    from lean_dojo_v2.kinds import benchmarks
+    from lean_dojo_v2.settings import Settings, construct, parse_assignment
 
     settings = Settings()
     for text in assignments:
@@ -158,7 +151,7 @@ def _problems(
     kind, meant = benchmark_named(benchmark)
     for key, value in meant.items():
         settings.put(key, value, "BENCHMARK")
-    entry = registry.benchmarks[kind]
+    entry = benchmarks[kind]
     made = construct(entry.load(), settings, owner=f"benchmark {entry.name!r}")
     problems = list(made.problems())
     if not problems:
@@ -194,17 +187,16 @@ def _run(
     search: SearchOptions,
     asked: BenchOptions,
 ) -> None:
-    from lean_dojo_v2.benchmarks.runner import Bench, engines_for
-    from lean_dojo_v2.benchmarks.summary import AUTOMATION, PROVER
-    from lean_dojo_v2.prover.whole_proof import sampling
+    from lean_dojo_v2.benchmarks import AUTOMATION, PROVER, Bench, engines_for
+    from lean_dojo_v2.prover import sampling_whole_proofs
 
     engines = engines_for(search.num_workers, len(problems), search.batch_size)
-    bench = Bench(problems, folder, workers=engines, tree_dir=asked.save_tree)
+    bench = Bench(problems, folder, workers=engines, remote=choice.ray, tree_dir=asked.save_tree)
     config = search.config()
     if bench.left(PROVER, asked.attempts):
         make = _factory(choice.make, config)
         if asked.whole_proof:
-            make = sampling(make)
+            make = sampling_whole_proofs(make)
         bench.run(PROVER, make, attempts=asked.attempts, seed=config.seed, label=choice.label)
     if asked.automation and choice.name != AUTOMATION and bench.left(AUTOMATION, 1):
         # It proposes the same few tactics everywhere and tries them all; as a baseline, it is not
@@ -223,8 +215,7 @@ def _run(
 
 def _factory(make: Callable[[ProverConfig], Any], config: ProverConfig) -> Callable[[int], Any]:
     """Return a factory of provers by seed; a searching prover loads its model once."""
-    from lean_dojo_v2.prover.base import BaseProver
-    from lean_dojo_v2.prover.cluster import ClusterProver
+    from lean_dojo_v2.prover import BaseProver, ClusterProver
 
     made: list[Any] = []
 
@@ -244,10 +235,9 @@ def _factory(make: Callable[[ProverConfig], Any], config: ProverConfig) -> Calla
 def _tell(folder: AttemptFolder, asked: BenchOptions) -> None:
     import orjson
 
-    from lean_dojo_v2.atomic import atomic_write_bytes
-    from lean_dojo_v2.benchmarks.attempts import AttemptFolder
-    from lean_dojo_v2.benchmarks.summary import CURVE, PROVER, draw, read_report
-    from lean_dojo_v2.runs.figures import save
+    from lean_dojo_v2.benchmarks import CURVE, PROVER, AttemptFolder, draw_summary, read_report
+    from lean_dojo_v2.files import atomic_write_bytes
+    from lean_dojo_v2.runs import save_figure
 
     other = None if asked.compare is None else AttemptFolder(asked.compare)
     report = read_report(folder, other)
@@ -257,7 +247,7 @@ def _tell(folder: AttemptFolder, asked: BenchOptions) -> None:
     lines = {report.request["prover"].get("label", PROVER): report.prover}
     if report.automation is not None:
         lines["automation alone"] = report.automation
-    save(draw(lines), folder.path / CURVE)
+    save_figure(draw_summary(lines), folder.path / CURVE)
     if asked.as_json:
         emit_json(orjson.loads(content))
         return

@@ -11,7 +11,10 @@ import click
 
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import BenchmarkProblem
-from lean_dojo_v2.cli.options import (
+from lean_dojo_core.wording import counted
+from lean_dojo_v2.cli.long_commands import long_command
+from lean_dojo_v2.cli.output import emit_json, json_option, keep_stdout_for_json, note
+from lean_dojo_v2.cli.parameters import (
     EXISTING_FILE,
     FOLDER,
     argument,
@@ -23,16 +26,13 @@ from lean_dojo_v2.cli.options import (
     shared,
     with_options,
 )
-from lean_dojo_v2.cli.output import emit_json, json_option, keep_stdout_for_json, note
-from lean_dojo_v2.cli.waiting import long_command
 from lean_dojo_v2.errors import UnreadableFileError
-from lean_dojo_v2.lean.errors import EngineUnavailableError, LeanError
-from lean_dojo_v2.paths import read_named
-from lean_dojo_v2.wording import counted
+from lean_dojo_v2.files import read_named
+from lean_dojo_v2.lean import EngineUnavailableError, LeanError, lean_text
 
 if TYPE_CHECKING:
-    from lean_dojo_v2.lean.client.server import Server
-    from lean_dojo_v2.prover.problem import Problem
+    from lean_dojo_v2.lean import Server
+    from lean_dojo_v2.prover import Problem
 
 FILE_SECONDS = 300.0
 STDIN = "-"
@@ -101,7 +101,8 @@ def check(context: click.Context, asked: _Asked = group(_Asked)) -> None:
     --reference, also the same theorems with the same statements. Prints the result as JSON on
     stdout, with what each theorem depends on, and explains the reasons on stderr.
 
-    Exits with 0 if the check passes, with 1 if it fails, and with 2 if the request is wrong.
+    Exits with 0 if the check passes, with 1 if it fails or the file has no theorem, and with 2 if
+    the request is wrong.
     """
     keep_stdout_for_json(context)  # JSON is printed without --json, too
     answer = _of_file(asked) if asked.file is not None else _of_proof(asked)
@@ -111,7 +112,7 @@ def check(context: click.Context, asked: _Asked = group(_Asked)) -> None:
 
 
 def _server(asked: _Asked, project: Path | None) -> Server:
-    from lean_dojo_v2.lean.client.server import Server
+    from lean_dojo_v2.lean import Server
 
     return Server(
         asked.imports or ("Init",),
@@ -123,9 +124,9 @@ def _server(asked: _Asked, project: Path | None) -> Server:
 
 
 def _of_file(asked: _Asked) -> dict[str, Any]:
-    from lean_dojo_v2.lean.errors import RequestError
-    from lean_dojo_v2.prover.judging import judge_file
-    from lean_dojo_v2.tracing.project.lakefile import project_of
+    from lean_dojo_v2.lean import RequestError
+    from lean_dojo_v2.prover import judge_file
+    from lean_dojo_v2.tracing import project_of
 
     place = str(asked.file)
     name = "standard input" if place == STDIN else place
@@ -150,8 +151,8 @@ def _of_file(asked: _Asked) -> dict[str, Any]:
 
 
 def _of_proof(asked: _Asked) -> dict[str, Any]:
-    from lean_dojo_v2.lean.errors import EngineLostError
-    from lean_dojo_v2.prover.judging import judge_proof
+    from lean_dojo_v2.lean import EngineLostError
+    from lean_dojo_v2.prover import judge_proof
 
     proof = _read(STDIN) if asked.proof == STDIN else str(asked.proof)
     problem = _problem(asked)
@@ -168,9 +169,8 @@ def _of_proof(asked: _Asked) -> dict[str, Any]:
 
 
 def _problem(asked: _Asked) -> Problem:
-    from lean_dojo_v2.benchmarks.jsonl import split_theorem
-    from lean_dojo_v2.benchmarks.rows import problem_of
-    from lean_dojo_v2.prover.problem import GoalProblem
+    from lean_dojo_v2.benchmarks import problem_of, split_theorem
+    from lean_dojo_v2.prover import GoalProblem
 
     if asked.goal is not None:
         return GoalProblem(asked.goal)
@@ -187,7 +187,7 @@ def _read(place: str) -> str:
     file = None if place == STDIN else Path(place)
     content = sys.stdin.buffer.read() if file is None else read_named(file)
     try:
-        return content.decode().replace("\r\n", "\n")
+        return lean_text(content)
     except UnicodeDecodeError as error:
         raise UnreadableFileError(
             f"is not UTF-8: {error}", path=file or "standard input"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-from lean_dojo_v2.cli import COMPLETION
+from lean_dojo_v2.cli.program import COMPLETION
 
 WHERE = {
     "bash": 'eval "$(lean-dojo completion bash)"      in ~/.bashrc',

@@ -13,7 +13,9 @@ import click
 
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import Theorem, remove_marks
-from lean_dojo_v2.cli.options import (
+from lean_dojo_core.wording import counted
+from lean_dojo_v2.cli.output import emit_json, json_option, note, table
+from lean_dojo_v2.cli.parameters import (
     ANY_FILE,
     ANY_FOLDER,
     NUMBER,
@@ -24,9 +26,7 @@ from lean_dojo_v2.cli.options import (
     shared,
     with_options,
 )
-from lean_dojo_v2.cli.output import emit_json, json_option, note, table
 from lean_dojo_v2.cli.run import open_database, select_repositories
-from lean_dojo_v2.wording import counted
 
 if TYPE_CHECKING:
     from lean_dojo_v2.database import Repository
@@ -77,7 +77,7 @@ class _Source(click.Path):
     """The file of a database, or the name of one that comes with the package."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        from lean_dojo_v2.prover.shipped import SHIPPED, shipped_proofs
+        from lean_dojo_v2.prover import SHIPPED, shipped_proofs
         from lean_dojo_v2.sample import sample_database_path
 
         ours = {"sample": sample_database_path, SHIPPED: shipped_proofs}
@@ -139,7 +139,7 @@ def export(
         if format_ == "splits":
             opened.export_merged_data(chosen, destination)
         else:
-            from lean_dojo_v2.database.export.tables import export_tables
+            from lean_dojo_v2.database import export_tables
 
             counts = export_tables(chosen, destination, format_)  # type: ignore[arg-type]
     many = counted(len(chosen), "repository", "repositories")
@@ -193,7 +193,7 @@ def _holds(theorem: Theorem, words: tuple[str, ...]) -> bool:
 
 
 def _split(theorem: Theorem) -> str:
-    from lean_dojo_v2.database.export.splits import split_of
+    from lean_dojo_v2.database import split_of
 
     return split_of(theorem)
 

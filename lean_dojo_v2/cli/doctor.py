@@ -20,14 +20,13 @@ from lean_dojo_core import API_VERSION, registry
 from lean_dojo_core.discovery import STRICT_VARIABLE
 from lean_dojo_core.installed import HOST_DISTRIBUTION, normalise
 from lean_dojo_v2.cli.output import emit_json, json_option, table
-from lean_dojo_v2.lean.engines.selection import chosen_engine
-from lean_dojo_v2.lean.errors import EngineUnavailableError
+from lean_dojo_v2.lean import EngineUnavailableError, chosen_engine
 
 Verdict: TypeAlias = Literal["ok", "note", "problem"]
 
 LIBRARIES = (
     "torch", "transformers", "trl", "peft", "accelerate", "datasets", "pytorch-lightning",
-    "attrs", "cattrs", "pluggy", "click", "orjson", "pydantic",
+    "attrs", "cattrs", "pluggy", "click", "orjson",
 )  # fmt: skip
 """Distributions whose versions belong in a bug report."""
 
@@ -125,11 +124,19 @@ def _devices() -> Iterator[Check]:
 
 
 def _engines() -> Iterator[Check]:
-    from lean_dojo_v2.lean.engines.embedded import install
-    from lean_dojo_v2.lean.engines.native import FOREIGN_VARIABLE, INSTALL, find_lean, find_repl
+    from lean_dojo_v2.lean import (
+        EMBEDDED_LEAN_VERSION,
+        FOREIGN_VARIABLE,
+        LEAN_INSTALL_URL,
+        embedded_status,
+        find_lean,
+        find_repl,
+        node_program,
+        node_version,
+    )
 
     program = find_lean()
-    missing = f"no lean on the PATH (needed for projects that use Mathlib: {INSTALL})"
+    missing = f"no lean on the PATH (needed for projects that use Mathlib: {LEAN_INSTALL_URL})"
     found = f"{program} (`lean-dojo lean check` tries it)"
     yield Check("lean", "native", "ok" if program else "note", found if program else missing)
     try:
@@ -140,12 +147,12 @@ def _engines() -> Iterator[Check]:
         if repl is not None:
             yield Check("lean", "native", "note", f"{repl} ({FOREIGN_VARIABLE}) cannot verify")
     try:
-        install.node_program()
+        node_program()
     except EngineUnavailableError as error:
         yield Check("lean", "embedded", "problem", str(error))
         return
-    status = install.status()
-    detail = f"Lean {install.LEAN_VERSION} on Node {install.node_version()}"
+    status = embedded_status()
+    detail = f"Lean {EMBEDDED_LEAN_VERSION} on Node {node_version()}"
     size = f"{status.bytes_used / 1e6:.0f} MB in {status.path.parent}"
     state = f", {size}" if status.installed else ": is downloaded on first use"
     yield Check("lean", "embedded", "ok" if status.installed else "note", detail + state)
@@ -159,7 +166,7 @@ def _plugins() -> Iterator[Check]:
         else:
             verdict: Verdict = "note" if info.status == "disabled" else "problem"
             yield Check("plugins", subject, verdict, f"{info.status}: {info.error}")
-    for entries in registry.REGISTRIES.values():
+    for entries in registry.registries().values():
         for name in entries:
             if ":" in name:
                 detail = f"{entries.kind}: the short name is ambiguous, use this one"

@@ -10,9 +10,8 @@ import click
 from lean_dojo_core.errors import PluginLoadError, StrictPluginsError
 
 if TYPE_CHECKING:
-    from lean_dojo_core.protocols import Command
-    from lean_dojo_core.registry import Entry
-    from lean_dojo_core.specs import CommandSpec
+    from lean_dojo_core import Entry
+    from lean_dojo_v2.kinds import Command, CommandSpec
 
 
 class LazyCommand(click.Command):
@@ -110,9 +109,9 @@ class ProgramGroup(LazyGroup):
             return {}
 
     def _mounted(self) -> dict[str, Entry[CommandSpec, Command]]:
-        from lean_dojo_core import registry  # not for a command of this package
+        from lean_dojo_v2.kinds import commands  # not for a command of this package
 
-        entries = registry.commands.items()
+        entries = commands.items()
         ours = {e.name: e for _, e in entries if e.plugin.builtin and e.name not in self.commands}
         taken = {*self.commands, *ours}
         theirs = {

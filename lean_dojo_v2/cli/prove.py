@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.cli.options import DEFAULT_DATABASE, group, with_options
+from lean_dojo_v2.cli.long_commands import long_command
 from lean_dojo_v2.cli.output import note
+from lean_dojo_v2.cli.parameters import DEFAULT_DATABASE, group, with_options
 from lean_dojo_v2.cli.provers import ClusterChoice
 from lean_dojo_v2.cli.proving import ProveTarget, ProvingOptions, prove_with, set_up
 from lean_dojo_v2.cli.run import open_database, select_repositories
-from lean_dojo_v2.cli.waiting import long_command
 
 if TYPE_CHECKING:
     from lean_dojo_core.records import Theorem
@@ -80,7 +80,7 @@ def _find(
     agent: ProverAgent, name: str, database: Path
 ) -> tuple[list[tuple[Theorem, LeanGitRepo]], bool]:
     """Find the one theorem of this full name, and whether it has a proof."""
-    from lean_dojo_core.suggestions import suggestion
+    from lean_dojo_core.wording import did_you_mean
 
     names: set[str] = set()
     found: list[tuple[Theorem, LeanGitRepo]] = []
@@ -97,7 +97,7 @@ def _find(
             if theorem.full_name == name:
                 found.append((theorem, repo))
     if not found:
-        raise UsageError(f"{database}: no theorem {name!r}.{suggestion(name, sorted(names))}")
+        raise UsageError(f"{database}: no theorem {name!r}.{did_you_mean(name, sorted(names))}")
     if len(found) > 1:
         places = ", ".join(f"{theorem.file_path}:{theorem.start[0]}" for theorem, _ in found)
         raise UsageError(f"{database}: {places} are all called {name!r}; choose with --repo")

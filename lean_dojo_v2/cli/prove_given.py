@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -11,24 +12,20 @@ import attrs
 import click
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.agent.proofs import file_patch
-from lean_dojo_v2.benchmarks.runner import SERVER_TIMEOUT, engines_for
+from lean_dojo_core.wording import counted
+from lean_dojo_v2.agent import file_patch
+from lean_dojo_v2.benchmarks import SERVER_TIMEOUT, engines_for, start_together
 from lean_dojo_v2.cli.output import emit_json, note
 from lean_dojo_v2.errors import UnreadableFileError
-from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.paths import read_named
-from lean_dojo_v2.prover.problem import GoalProblem, Problem
-from lean_dojo_v2.prover.search.result import Failure, SearchResult
-from lean_dojo_v2.prover.search.tree import save_tree
-from lean_dojo_v2.prover.whole_proof import WholeProofs
-from lean_dojo_v2.runs.files import append_lines, read_records
-from lean_dojo_v2.wording import counted
+from lean_dojo_v2.files import append_lines, read_named, read_records
+from lean_dojo_v2.lean import Server, lean_text
+from lean_dojo_v2.prover import Failure, GoalProblem, Problem, SearchResult, WholeProofs, save_tree
 
 if TYPE_CHECKING:
     from lean_dojo_core.records import BenchmarkProblem
     from lean_dojo_v2.cli.provers import ClusterChoice
     from lean_dojo_v2.cli.proving import ProveTarget, ProvingOptions
-    from lean_dojo_v2.prover.sorries import Sorry, UnprovedDeclaration
+    from lean_dojo_v2.prover import Sorry, UnprovedDeclaration
 
 
 def prove_given(what: ProveTarget, choice: ClusterChoice, asked: ProvingOptions) -> None:
@@ -69,7 +66,7 @@ def _emit_file(
         ]
         rows = [result.to_dict() | place for result, place in zip(results, places, strict=True)]
         emit_json({"found": len(rows), "proved": proved, "completed": completed, "sorries": rows})
-    else:
+    elif found:
         theorems = len({one.declaration.start for one in found})
         click.echo(
             f"Proved {proved} of {counted(len(found), 'sorry', 'sorries')}, and so "
@@ -90,22 +87,23 @@ def _goal(work: _Work, goal: str, imports: Sequence[str]) -> list[SearchResult]:
 
 def _file(work: _Work, file: Path) -> tuple[list[Sorry], list[SearchResult], list[str]]:
     """Return the ``sorry``s tried, their results, and the completed theorems."""
-    from lean_dojo_v2.atomic import atomic_write_bytes
-    from lean_dojo_v2.prover.sorries import find_sorries
-    from lean_dojo_v2.tracing.project.lakefile import project_of
+    from lean_dojo_v2.files import atomic_write_bytes
+    from lean_dojo_v2.prover import find_sorries
+    from lean_dojo_v2.tracing import project_of
 
     try:
-        written = read_named(file).decode()
+        written = read_named(file)
+        text = lean_text(written)
     except UnicodeDecodeError as error:
         raise UnreadableFileError(f"is not UTF-8: {error}", path=file) from error
-    text = written.replace("\r\n", "\n")
     work.project = work.project or project_of(file)
     with ExitStack() as stack:
         server = stack.enter_context(work.server())
         found, errors = find_sorries(server, text, str(file))
         for said in errors:
             note(f"Lean reports for the file as it is: {said}")
-        note(f"{file}: {len(found)} sorry" if found else f"{file}: it contains no sorry")
+        nothing = "it contains no sorry, so there is nothing to prove"
+        note(f"{file}: {len(found)} sorry" if found else f"{file}: {nothing}")
         found = found[: work.asked.limit]
         results = _of_sorries(work, found, server)
         finished, results = _finished(server, found, results)
@@ -168,8 +166,7 @@ def _finished(
 
 
 def _list(work: _Work, file: Path) -> list[SearchResult]:
-    from lean_dojo_v2.benchmarks.jsonl import JsonlBenchmark
-    from lean_dojo_v2.benchmarks.rows import problem_of
+    from lean_dojo_v2.benchmarks import JsonlBenchmark, problem_of
 
     log = _log_of(file)
     problems = JsonlBenchmark(file, work.project).problems()[: work.asked.limit]
@@ -210,14 +207,16 @@ class _Work:
         """Search problems or sample their proofs; each result is printed after it is yielded."""
         if not problems:
             return
-        prover = self.choice.make(self.asked.config())
-        if self.asked.whole_proof:
-            prover = WholeProofs(prover)
         with ExitStack() as stack:
             count = engines_for(self.asked.num_workers, len(problems), self.asked.batch_size)
             servers = [] if server is None else [server]
             while len(servers) < count:
                 servers.append(stack.enter_context(self.server()))
+            if not self.choice.ray:  # a cluster's engines are elsewhere
+                start_together(servers)
+            prover = self.choice.make(self.asked.config())
+            if self.asked.whole_proof:
+                prover = WholeProofs(prover)
             for index, result in prover.search_many(problems, servers, verbose=self.asked.debug):
                 yield index, result
                 self.say(result)
@@ -243,19 +242,20 @@ def _path_in(project: Path | None, file: Path) -> str:
 
 
 def _patch(
-    path: str, written: str, text: str, finished: Sequence[tuple[UnprovedDeclaration, str]]
+    path: str, written: bytes, text: str, finished: Sequence[tuple[UnprovedDeclaration, str]]
 ) -> str:
     """Return a unified diff of a file that adds proofs.
 
-    ``written`` is the file's text with the original line ends, ``text`` as Lean reads it.
+    ``written`` is the file's content, ``text`` as Lean reads it.
     """
     new = text
     for declaration, filled in sorted(finished, key=lambda one: -one[0].start):
         end = declaration.start + len(declaration.written)
         new = new[: declaration.start] + filled + new[end:]
-    if "\r\n" in written:
-        text, new = (one.replace("\n", "\r\n") for one in (text, new))
-    return file_patch(text, new, path)
+    mark = "\ufeff" if written.startswith(BOM_UTF8) else ""
+    line_end = "\r\n" if b"\r\n" in written else "\n"
+    old, new = (mark + one.replace("\n", line_end) for one in (text, new))
+    return file_patch(old, new, path)
 
 
 def _log_of(problems: Path) -> Path:

@@ -10,12 +10,12 @@ import attrs
 import click
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.cli.options import complete_formatter, complete_prover, option
 from lean_dojo_v2.cli.output import note
+from lean_dojo_v2.cli.parameters import complete_formatter, complete_prover, option
 
 if TYPE_CHECKING:
     from lean_dojo_core.registry import Entry
-    from lean_dojo_v2.lean_agent.config import ProverConfig
+    from lean_dojo_v2.lean_agent import ProverConfig
 
 DEFAULT = "automation"
 """The prover that needs no model."""
@@ -84,10 +84,10 @@ class ProverChoice:
     @property
     def own_model(self) -> str | None:
         """The model of ``--model``, or the shipped one if no prover is named."""
-        from lean_dojo_v2.prover.shipped import named, shipped_model
+        from lean_dojo_v2.prover import model_named, shipped_model
 
         if self.model is not None:
-            return named(self.model)
+            return model_named(self.model)
         if self.external is not None or self.prover not in {None, LANGUAGE_MODEL}:
             return None
         shipped = shipped_model()
@@ -101,7 +101,7 @@ class ProverChoice:
     @property
     def label(self) -> str:
         """Label of its results: its model, if it has one."""
-        from lean_dojo_v2.prover.shipped import SHIPPED, shipped_model
+        from lean_dojo_v2.prover import SHIPPED, shipped_model
 
         model = self.own_model or self.external
         if model is None:
@@ -142,11 +142,11 @@ class ProverChoice:
         Returns:
             The prover's class, its arguments, and whether it takes limits of a search.
         """
-        from lean_dojo_core import registry
         from lean_dojo_core.settings import settings_of
-        from lean_dojo_v2.config import Settings, parse_assignment, resolve
+        from lean_dojo_v2.kinds import provers
+        from lean_dojo_v2.settings import Settings, parse_assignment, resolve
 
-        entry = registry.provers[self.name]
+        entry = provers[self.name]
         target = entry.load()
         known = {setting.name for setting in settings_of(target)}
         settings = Settings()
@@ -188,7 +188,7 @@ class ClusterChoice(ProverChoice):
         """Make the prover, or what has it work in every actor of a cluster."""
         if not self.ray:
             return super().make(config)
-        from lean_dojo_v2.prover.cluster import ClusterProver
+        from lean_dojo_v2.prover import ClusterProver
 
         here = self.own_model is not None and self.endpoint is None
         on_gpu = here and self.device != "cpu"

@@ -12,7 +12,8 @@ import attrs
 import click
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.cli.options import (
+from lean_dojo_v2.cli.output import emit_json, json_option, note
+from lean_dojo_v2.cli.parameters import (
     ANY_FILE,
     EXISTING_FILE,
     FOLDER,
@@ -25,8 +26,7 @@ from lean_dojo_v2.cli.options import (
     repo_option,
     shared,
 )
-from lean_dojo_v2.cli.output import emit_json, json_option, note
-from lean_dojo_v2.lean_agent.config import ProverConfig
+from lean_dojo_v2.lean_agent import ProverConfig
 
 if TYPE_CHECKING:
     from lean_dojo_v2.agent import BaseAgent
@@ -179,7 +179,7 @@ def set_up_search(asked: SearchOptions) -> None:
 
     Several processes, as ``torchrun`` starts them, are refused: each would search everything.
     """
-    from lean_dojo_v2.prover.base import PROGRESS_VARIABLE
+    from lean_dojo_v2.prover import PROGRESS_VARIABLE
 
     if (count := int(os.environ.get("WORLD_SIZE") or 1)) > 1:
         raise UsageError(
@@ -219,8 +219,8 @@ def prove_with(agent: BaseAgent, asked: ProvingOptions) -> None:
 
 
 def _write_patch(agent: BaseAgent, file: Path) -> None:
-    from lean_dojo_v2.agent.proofs import make_patch
-    from lean_dojo_v2.atomic import atomic_write_bytes
+    from lean_dojo_v2.agent import make_patch
+    from lean_dojo_v2.files import atomic_write_bytes
 
     [repo] = agent.repos
     proofs = [p for p in agent.proofs if (p.url, p.commit) == (repo.url, repo.commit)]

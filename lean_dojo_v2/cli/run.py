@@ -12,8 +12,8 @@ import click
 from lean_dojo_core import registry
 from lean_dojo_core.errors import ConfigError, LeanDojoError, UsageError
 from lean_dojo_core.settings import settings_of
-from lean_dojo_core.suggestions import suggestion
-from lean_dojo_v2.cli.options import (
+from lean_dojo_core.wording import did_you_mean
+from lean_dojo_v2.cli.parameters import (
     DEFAULT_DATABASE,
     NEW_FOLDER,
     complete_formatter,
@@ -24,8 +24,7 @@ from lean_dojo_v2.cli.options import (
     repo_option,
     set_option,
 )
-from lean_dojo_v2.config import Settings, construct, parse_assignment, read_settings
-from lean_dojo_v2.structuring import with_inner
+from lean_dojo_v2.settings import Settings, construct, parse_assignment, read_settings, with_inner
 
 if TYPE_CHECKING:
     from lean_dojo_v2.database import DynamicDatabase, Repository
@@ -180,13 +179,13 @@ def select_repositories(
     repositories = list(database.repositories)
     if not repositories:
         raise UsageError(f"{path}: holds no repository; add one with `lean-dojo trace`")
-    from lean_dojo_v2.data.repository import is_meant
+    from lean_dojo_v2.data import is_meant
 
     chosen: list[Repository] = []
     for text in wanted:
         matches = [one for one in repositories if is_meant(one.url, one.commit, text)]
         if not matches:
             names = [f"{one.name}@{one.commit[:12]}" for one in repositories]
-            raise UsageError(f"{path}: no repository {text!r}.{suggestion(text, names)}")
+            raise UsageError(f"{path}: no repository {text!r}.{did_you_mean(text, names)}")
         chosen.extend(matches)
     return [one for one in repositories if not wanted or one in chosen]

@@ -16,9 +16,10 @@ from ruamel.yaml.error import YAMLError
 from lean_dojo_core import registry
 from lean_dojo_core.errors import AmbiguousNameError, UnknownNameError, UsageError
 from lean_dojo_core.settings import Setting, settings_of
-from lean_dojo_core.suggestions import suggestion
-from lean_dojo_v2.atomic import atomic_write_text
-from lean_dojo_v2.cli.options import (
+from lean_dojo_core.wording import did_you_mean
+from lean_dojo_v2.cli.kinds import KIND
+from lean_dojo_v2.cli.output import emit_json, json_option, note, paragraph
+from lean_dojo_v2.cli.parameters import (
     ANY_FILE,
     argument,
     complete_any_name,
@@ -26,10 +27,9 @@ from lean_dojo_v2.cli.options import (
     shared,
     with_options,
 )
-from lean_dojo_v2.cli.output import emit_json, json_option, note, paragraph
 from lean_dojo_v2.cli.run import RUN_KEY, RunSection
-from lean_dojo_v2.config import write_yaml
-from lean_dojo_v2.structuring import class_in, json_schema, with_inner
+from lean_dojo_v2.files import atomic_write_text
+from lean_dojo_v2.settings import class_in, json_schema, with_inner, write_yaml
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 RUN = Setting(
@@ -46,8 +46,8 @@ _name: Any = argument(shell_complete=complete_any_name)
 _kind: Any = option(
     "--kind",
     metavar="KIND",
-    type=click.Choice(list(registry.REGISTRIES)),
-    help=f"Kind of NAME, if several kinds have this name: {', '.join(registry.REGISTRIES)}.",
+    type=KIND,
+    help="Kind of NAME, such as trainer or prover, if several kinds have this name.",
 )
 
 
@@ -80,7 +80,7 @@ def show(name: str = _name, kind: str | None = _kind, as_json: bool = shared(jso
 
 def find_entry(name: str, kind: str | None = None) -> registry.Entry[Any, Any]:
     """Find a plugin object of any kind."""
-    registries = [entries for key, entries in registry.REGISTRIES.items() if kind in {None, key}]
+    registries = [entries for key, entries in registry.registries().items() if kind in {None, key}]
     found = []
     for entries in registries:
         try:
@@ -90,7 +90,7 @@ def find_entry(name: str, kind: str | None = None) -> registry.Entry[Any, Any]:
     if not found:
         known = sorted({entry.name for entries in registries for entry in entries.entries()})
         raise UnknownNameError(
-            f"no plugin offers {name!r}.{suggestion(name, known, heading='Installed')}"
+            f"no plugin offers {name!r}.{did_you_mean(name, known, heading='Installed')}"
             f"{registry.not_loaded()}"
         )
     if len(found) > 1:

@@ -14,7 +14,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.cli.options import (
+from lean_dojo_core.wording import counted
+from lean_dojo_v2.cli.long_commands import long_command
+from lean_dojo_v2.cli.output import emit_json, json_option, note
+from lean_dojo_v2.cli.parameters import (
     NUMBER,
     argument,
     commit_option,
@@ -24,16 +27,12 @@ from lean_dojo_v2.cli.options import (
     shared,
     with_options,
 )
-from lean_dojo_v2.cli.output import emit_json, json_option, note
-from lean_dojo_v2.cli.waiting import long_command
-from lean_dojo_v2.runs.so_far import at_work
-from lean_dojo_v2.wording import counted
+from lean_dojo_v2.runs import report_progress
 
 if TYPE_CHECKING:
     from lean_dojo_core.records import Theorem
     from lean_dojo_v2.database import Repository
-    from lean_dojo_v2.tracing import FileDone
-    from lean_dojo_v2.tracing.reading.records import TracedFile
+    from lean_dojo_v2.tracing import FileDone, TracedFile
 
 SHOWN_ERRORS = 20
 SHOWN_FILES = 10
@@ -86,15 +85,16 @@ def trace(
     own) are training data, not problems to prove. stderr shows how many there are, and how many
     proofs and tactics are left out and why.
 
-    Exits with 1 if nothing can be traced. If Lean cannot elaborate some commands, the rest is
-    traced, and stderr says how many commands of which files failed, with the most common reasons.
+    Exits with 1 if nothing can be traced, and with 2 if there is no theorem or other proof. If Lean
+    cannot elaborate some commands, the rest is traced, and stderr says how many commands of which
+    files failed, with the most common reasons. Lean files that are in no library of the lakefile
+    are left out, and named on stderr.
     """
     import attrs
     from tqdm import tqdm
 
     from lean_dojo_v2.database import DynamicDatabase
-    from lean_dojo_v2.tracing import LeanGitRepo, trace_repository
-    from lean_dojo_v2.tracing.project.repository import local_file
+    from lean_dojo_v2.tracing import LeanGitRepo, local_file, trace_repository
 
     if local_file(source) and (url or commit):
         raise UsageError("--url and --commit are for repositories; one file has neither")
@@ -111,7 +111,7 @@ def trace(
         bar.total = report.total
         bar.set_postfix_str(report.file.path, refresh=False)
         bar.update()
-        at_work(f"{report.done} of {report.total} files")
+        report_progress(f"{report.done} of {report.total} files")
 
     # errors are printed here
     held_back = _warnings_held_back("lean_dojo_v2.tracing.tracer")
@@ -126,11 +126,6 @@ def trace(
             timeout=timeout,
             date=date,
         )
-    with DynamicDatabase(database) as store:
-        if store.get_repository(traced.url, traced.commit) is None:
-            store.add_repository(traced)
-        else:
-            store.update_repository(traced)
     counts = {**_counts(traced), **_failures(files)}
     for error in counts["errors"][:SHOWN_ERRORS]:
         note(error)
@@ -138,6 +133,13 @@ def trace(
         note(f"… and {len(counts['errors']) - SHOWN_ERRORS} more; --json lists all")
     for line in (*_summary(counts, files), *_beside(counts)):
         note(line)
+    if not counts["theorems"] and not counts["proofs_elsewhere"]:
+        raise UsageError(f"{source}: {counted(counts['files'], 'file', 'files')} without a proof")
+    with DynamicDatabase(database) as store:
+        if store.get_repository(traced.url, traced.commit) is None:
+            store.add_repository(traced)
+        else:
+            store.update_repository(traced)
     if as_json:
         emit_json({"database": str(database), **counts})
     else:
@@ -199,6 +201,10 @@ def _warnings_held_back(name: str) -> Iterator[None]:
 def _beside(counts: dict[str, Any]) -> Iterator[str]:
     """Yield the numbers of proofs outside theorems and of proofs left out, with shares."""
     elsewhere, left_out = counts["proofs_elsewhere"], counts["proofs_left_out"]
+    if outside := counts["files_left_out"]:
+        shown = ", ".join(outside[:SHOWN_FILES]) + (", …" if len(outside) > SHOWN_FILES else "")
+        number = counted(len(outside), "file", "files")
+        yield f"left out {number} in no library of the lakefile: {shown}"
     if elsewhere:
         tactics = counts["tactics_elsewhere"]
         share = tactics / (tactics + counts["tactics"])
@@ -225,7 +231,13 @@ def _beside(counts: dict[str, Any]) -> Iterator[str]:
 
 
 def _counts(traced: Repository) -> dict[str, Any]:
-    from lean_dojo_v2.tracing.tracer import ELSEWHERE_KEY, ERRORS_KEY, LEFT_OUT_KEY, STEPS_KEY
+    from lean_dojo_v2.tracing import (
+        ELSEWHERE_KEY,
+        ERRORS_KEY,
+        LEFT_OUT_KEY,
+        OUTSIDE_KEY,
+        STEPS_KEY,
+    )
 
     def tactics(proofs: Iterable[Theorem]) -> int:
         return sum(len(proof.traced_tactics) for proof in proofs)
@@ -241,6 +253,7 @@ def _counts(traced: Repository) -> dict[str, Any]:
         "proofs_elsewhere": traced.metadata.get(ELSEWHERE_KEY, {}),
         "proofs_left_out": traced.metadata.get(LEFT_OUT_KEY, {}),
         "tactics_left_out": traced.metadata.get(STEPS_KEY, {}),
+        "files_left_out": traced.metadata.get(OUTSIDE_KEY, []),
         "tactics_without_digest": sum(
             tactic.digest is None
             for theorem in traced.iter_theorems()

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +13,13 @@ import attrs
 import click
 from ruamel.yaml.error import YAMLError
 
-from lean_dojo_core import Evaluation, registry
-from lean_dojo_core.errors import UsageError
+from lean_dojo_core import ChecksData, Evaluates, Evaluation, HasOwnData, Preflights, registry
+from lean_dojo_core.errors import LeanDojoError, PluginError, UsageError
 from lean_dojo_core.settings import settings_of
-from lean_dojo_v2.atomic import require_writable
-from lean_dojo_v2.cli.options import (
+from lean_dojo_core.wording import counted
+from lean_dojo_v2.cli.long_commands import long_command
+from lean_dojo_v2.cli.output import emit_json, json_option, note, table
+from lean_dojo_v2.cli.parameters import (
     argument,
     complete_trainer,
     config_option,
@@ -24,7 +29,6 @@ from lean_dojo_v2.cli.options import (
     shared,
     with_options,
 )
-from lean_dojo_v2.cli.output import emit_json, json_option, note, table
 from lean_dojo_v2.cli.run import (
     RUN_KEY,
     RunOptions,
@@ -36,12 +40,11 @@ from lean_dojo_v2.cli.run import (
     reward_option,
     select_repositories,
 )
-from lean_dojo_v2.cli.waiting import long_command
-from lean_dojo_v2.config import Settings, write_yaml
-from lean_dojo_v2.paths import merged_data_dir
-from lean_dojo_v2.plugin_host.optional_protocols import Evaluates
-from lean_dojo_v2.wording import counted
+from lean_dojo_v2.files import merged_data_dir, require_writable
+from lean_dojo_v2.settings import Settings, write_yaml
 
+OWN_DISTRIBUTION = "lean-dojo-v2"
+"""Bugs of our own trainers are shown as they are."""
 OWN_DATA = "data_path"
 """The setting of a trainer with its own dataset (``progress``)."""
 
@@ -74,8 +77,9 @@ def train(
     if resume is not None:
         _set_resume(entry, settings, resume)
     trainer = make_trainer(entry, settings)
-    if callable(check := getattr(trainer, "preflight", None)):
-        check()
+    if isinstance(trainer, Preflights):
+        with _bugs_of(entry):
+            trainer.preflight()
     plan: dict[str, Any] = {}
     arguments: tuple[Any, ...] = ()
     source = f"its own data ({_own_data(trainer, settings)})"
@@ -86,6 +90,9 @@ def train(
         repositories = [one for one in easiest_first if one in wanted]
         data_path = section.data_path or merged_data_dir()
         require_writable(data_path, "--data-path")
+        if repositories and isinstance(trainer, ChecksData):
+            with _bugs_of(entry):
+                trainer.check_data(repositories[0].iter_theorems())
         arguments = (repositories, database, data_path)
         many = counted(len(repositories), "repository", "repositories")
         source = f"{many} of {section.database_path}"
@@ -106,14 +113,35 @@ def train(
             _print_plan(resolved, settings, plan)
         return
     note(f"Training {entry.name} ({entry.distribution} {entry.version}) on {source}.")
-    trainer.train(*arguments)
+    with _bugs_of(entry):
+        trainer.train(*arguments)
     note(f"Done. The result is in {trainer.output_dir}.")
     if as_json:
-        from lean_dojo_v2.runs import metrics
+        from lean_dojo_v2.runs import last_metrics, read_metrics
 
-        last = metrics.last(metrics.read(Path(trainer.output_dir)))
+        last = last_metrics(read_metrics(Path(trainer.output_dir)))
         found = {"output_dir": str(trainer.output_dir), "metrics": last, **plan}
         emit_json({"trainer": entry.qualified_name, **found})
+
+
+@contextmanager
+def _bugs_of(entry: registry.Entry[Any, Any]) -> Iterator[None]:
+    """Name the plugin whose trainer raises; `--traceback` shows where it came from."""
+    try:
+        yield
+    except (LeanDojoError, OSError, click.ClickException, click.Abort):
+        raise
+    except Exception as error:
+        if entry.distribution == OWN_DISTRIBUTION:
+            raise
+        home = Path(inspect.getfile(entry.load())).parent
+        frames = traceback.extract_tb(error.__traceback__)
+        own = [one for one in frames if Path(one.filename).is_relative_to(home)] or frames
+        raise PluginError(
+            f"trainer {entry.name!r} of {entry.distribution} {entry.version} raised "
+            f"{type(error).__name__}: {error} ({own[-1].filename}:{own[-1].lineno}); "
+            "`lean-dojo --traceback …` shows all of it"
+        ) from error
 
 
 def _has_own_data(trainer: Any, settings: Settings, section: RunSection) -> bool:
@@ -129,7 +157,8 @@ def _has_own_data(trainer: Any, settings: Settings, section: RunSection) -> bool
 
 def _own_data(trainer: Any, settings: Settings) -> Any:
     """Return a trainer's data other than a database: its ``own_data``, else ``data_path``."""
-    return getattr(trainer, "own_data", None) or settings.values.get(OWN_DATA)
+    own = trainer.own_data if isinstance(trainer, HasOwnData) else None
+    return own or settings.values.get(OWN_DATA)
 
 
 def _set_resume(entry: registry.Entry[Any, Any], settings: Settings, resume: bool) -> None:

@@ -29,8 +29,8 @@ from lean_dojo_core.records import (
     Theorem,
     TracedTactic,
 )
-from lean_dojo_v2.data.difficulty import rated
 from lean_dojo_v2.data.errors import MalformedError
+from lean_dojo_v2.data.ratings import rated
 from lean_dojo_v2.errors import DatabaseError
 
 Json: TypeAlias = dict[str, Any]

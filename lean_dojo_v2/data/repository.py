@@ -27,19 +27,19 @@ from lean_dojo_v2.data.codec import (
     require_object,
     text_from_json,
 )
-from lean_dojo_v2.data.difficulty import difficulty, rated
 from lean_dojo_v2.data.errors import MalformedError, NotInDatabaseError
+from lean_dojo_v2.data.ratings import difficulty, rated
 
 TheoremList: TypeAlias = Literal[
     "proven_theorems", "sorry_theorems_proved", "sorry_theorems_unproved", "other_proofs"
 ]
 THEOREM_LISTS: tuple[TheoremList, ...] = get_args(TheoremList)
-COLLECTIONS = (*THEOREM_LISTS, "premise_files", "files_traced")
+LIST_FIELDS = (*THEOREM_LISTS, "premise_files", "files_traced")
 """Its lists."""
 RepositoryKey: TypeAlias = tuple[str, str]
 """``(url, commit)``."""
 
-HEADER = ("url", "name", "commit", "lean_version", "lean_dojo_version")
+HEADER_FIELDS = ("url", "name", "commit", "lean_version", "lean_dojo_version")
 """Its texts, as they are stored."""
 COUNTS = (
     "total_theorems", "num_proven_theorems", "num_sorry_theorems", "num_sorry_theorems_proved",
@@ -201,10 +201,10 @@ class Repository:
     def in_memory(self) -> Repository:
         """Return a copy in memory that shares no list, with its theorems rated."""
         fields = [field.name for field in attrs.fields(Repository)]
-        copied = {name: getattr(self, name) for name in fields if name not in COLLECTIONS}
+        copied = {name: getattr(self, name) for name in fields if name not in LIST_FIELDS}
         copied["metadata"] = dict(self.metadata)
         with self.snapshot():
-            copied |= {name: list(self.iter_list(name)) for name in COLLECTIONS}
+            copied |= {name: list(self.iter_list(name)) for name in LIST_FIELDS}
         for name in THEOREM_LISTS:
             copied[name] = list(map(rated, copied[name]))
         return Repository(**copied)
@@ -260,11 +260,11 @@ class Repository:
 
     def stored_lists(self) -> list[str]:
         """Return the lists of ``dynamic_database.json``; 1.x has no other proofs."""
-        return [name for name in COLLECTIONS if name != "other_proofs" or self._count(name)]
+        return [name for name in LIST_FIELDS if name != "other_proofs" or self._count(name)]
 
     def header_to_dict(self) -> Json:
         """Everything but theorems, premises and files, in the keys of ``dynamic_database.json``."""
-        data: Json = {name: getattr(self, name) for name in HEADER}
+        data: Json = {name: getattr(self, name) for name in HEADER_FIELDS}
         data["metadata"] = metadata_to_json(self.metadata)
         return data | {name: getattr(self, name) for name in (*COUNTS, "pr_url")}
 
@@ -289,7 +289,7 @@ class Repository:
         require_object(data)
         header: dict[str, Any] = {
             key: field(data, key, text_from_json)
-            for key in HEADER
+            for key in HEADER_FIELDS
             if key in {"url", "commit"} or data.get(key) is not None
         }
         metadata = field(data, "metadata", require_object, {})
@@ -297,7 +297,7 @@ class Repository:
         read = partial(read_item, url=header["url"], commit=header["commit"])
         lists: dict[str, Any] = {
             name: list(field(data, name, items_from_json(partial(read, name)), ()))
-            for name in COLLECTIONS
+            for name in LIST_FIELDS
         }
         pr_url = field(data, "pr_url", text_from_json, None)
         return cls(**header, **lists, metadata=dict(metadata), pr_url=pr_url)

@@ -1,19 +1,12 @@
 """Traced data in files: the database, splits, curriculum and exports."""
 
-from __future__ import annotations
+import lazy_loader
 
-from lean_dojo_v2.data.difficulty import difficulty
-from lean_dojo_v2.data.errors import NotInDatabaseError
-from lean_dojo_v2.data.repository import Repository
-from lean_dojo_v2.database.database import DynamicDatabase
-from lean_dojo_v2.database.export.splits import split_of
-from lean_dojo_v2.database.export.write import export_merged_data
+from lean_dojo_v2.data import NotInDatabaseError, Repository, difficulty
 
-__all__ = [
-    "DynamicDatabase",
-    "NotInDatabaseError",
-    "Repository",
-    "difficulty",
-    "export_merged_data",
-    "split_of",
-]
+__getattr__, _dir, _own = lazy_loader.attach_stub(__name__, __file__)
+__all__ = [*_own, "NotInDatabaseError", "Repository", "difficulty"]  # noqa: PLE0604
+
+
+def __dir__() -> list[str]:
+    return __all__

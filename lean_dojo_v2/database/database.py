@@ -12,10 +12,18 @@ import click
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.protocols import Repository as AnyRepository
 from lean_dojo_core.records import Theorem, TracedTactic
-from lean_dojo_v2.atomic import atomic_writer
-from lean_dojo_v2.data.difficulty import easiest_first, rated
-from lean_dojo_v2.data.errors import NotInDatabaseError, located, missing
-from lean_dojo_v2.data.repository import Repository, is_meant, log_proof, name_of_url
+from lean_dojo_core.wording import counted
+from lean_dojo_v2.data import (
+    NotInDatabaseError,
+    Repository,
+    easiest_first,
+    is_meant,
+    located,
+    log_proof,
+    missing,
+    name_of_url,
+    rated,
+)
 from lean_dojo_v2.database.export.write import export_merged_data
 from lean_dojo_v2.database.json_file import (
     JsonStorage,
@@ -24,7 +32,7 @@ from lean_dojo_v2.database.json_file import (
 )
 from lean_dojo_v2.database.sqlite_file import SqliteFile
 from lean_dojo_v2.database.sqlite_storage import SqliteStorage
-from lean_dojo_v2.wording import counted
+from lean_dojo_v2.files import atomic_writer
 
 SQLITE_SUFFIXES = (".sqlite", ".sqlite3", ".db")
 

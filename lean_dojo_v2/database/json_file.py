@@ -11,13 +11,21 @@ from typing import IO, TypeAlias
 import attrs
 
 from lean_dojo_core.records import Theorem
-from lean_dojo_v2.atomic import atomic_writer
-from lean_dojo_v2.data.codec import dump_item, dumps, field, items_from_json
-from lean_dojo_v2.data.errors import MalformedError, located, missing
-from lean_dojo_v2.data.repository import Repository, RepositoryKey, keep_proofs
+from lean_dojo_v2.data import (
+    MalformedError,
+    Repository,
+    RepositoryKey,
+    dump_item,
+    dumps,
+    field,
+    items_from_json,
+    keep_proofs,
+    located,
+    missing,
+)
 from lean_dojo_v2.database.locking import file_lock, require_bytes
 from lean_dojo_v2.errors import DatabaseError
-from lean_dojo_v2.json_text import read_json
+from lean_dojo_v2.files import atomic_writer, read_json
 
 Contents: TypeAlias = Mapping[RepositoryKey, Repository]
 """Immutable: a change makes a new mapping with new objects for changed repositories."""

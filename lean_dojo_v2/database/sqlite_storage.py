@@ -11,21 +11,26 @@ import attrs
 import orjson
 
 from lean_dojo_core.records import PremiseFile, Theorem
-from lean_dojo_v2.data.codec import dumps, item_to_json, path_of, read_item, theorem_from_dict
-from lean_dojo_v2.data.errors import located, missing
-from lean_dojo_v2.data.repository import (
-    COLLECTIONS,
-    HEADER,
+from lean_dojo_v2.data import (
+    HEADER_FIELDS,
+    LIST_FIELDS,
     Repository,
     RepositoryKey,
+    dumps,
+    item_to_json,
     keep_proofs,
+    located,
     metadata_to_json,
+    missing,
     not_found,
+    path_of,
+    read_item,
+    theorem_from_dict,
 )
 from lean_dojo_v2.database.sqlite_file import SqliteFile
 
 SORRY_LISTS = ("sorry_theorems_proved", "sorry_theorems_unproved")
-PROVED, UNPROVED = map(COLLECTIONS.index, SORRY_LISTS)
+PROVED, UNPROVED = map(LIST_FIELDS.index, SORRY_LISTS)
 
 CHUNK = 256
 """Rows read at a time: short queries do not delay the log's clean-up."""
@@ -49,14 +54,14 @@ class StoredRepository(Repository):
 
     def __init__(self, file: SqliteFile, header: Mapping[str, Any]) -> None:
         super().__init__(**header)
-        for name in COLLECTIONS:
+        for name in LIST_FIELDS:
             del self.__dict__[name]  # so that __getattr__ is called
         self.file = file
         self.key_as_read = self.key
 
     def __getattr__(self, name: str) -> Any:
         """Load a list at its first touch."""
-        if name not in COLLECTIONS:
+        if name not in LIST_FIELDS:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         # A proof moves a theorem between these two, so they are read together.
         names = SORRY_LISTS if name in SORRY_LISTS else (name,)
@@ -78,7 +83,7 @@ class StoredRepository(Repository):
             yield from super().iter_list(name, path)
             return
         sql, wanted = (_ITEMS, ()) if path is None else (_ITEMS_OF_FILE, (path,))
-        place = (row_of(self.file, self.key_as_read), COLLECTIONS.index(name), *wanted)
+        place = (row_of(self.file, self.key_as_read), LIST_FIELDS.index(name), *wanted)
         last = -1
         while rows := self.file.rows(sql, (*place, last, CHUNK)):
             for last, record in rows:
@@ -91,7 +96,7 @@ class StoredRepository(Repository):
             return super()._count(collection)
         sql = "SELECT count(*) FROM item WHERE repository = ? AND list = ?"
         row = row_of(self.file, self.key_as_read)
-        return int(self.file.rows(sql, (row, COLLECTIONS.index(collection)))[0][0])
+        return int(self.file.rows(sql, (row, LIST_FIELDS.index(collection)))[0][0])
 
 
 def row_of(file: SqliteFile, key: RepositoryKey) -> int:
@@ -140,7 +145,7 @@ class SqliteStorage:
                 " ON CONFLICT DO NOTHING RETURNING id",
                 (*repository.key, _header(repository)),
             ).fetchone()
-            for name in COLLECTIONS if added else ():
+            for name in LIST_FIELDS if added else ():
                 _insert(connection, added[0], name, repository.iter_list(name))
             return added is not None
 
@@ -154,7 +159,7 @@ class SqliteStorage:
         if own and repository.__dict__.keys() & set(SORRY_LISTS):
             for name in SORRY_LISTS:
                 getattr(repository, name)  # a proof moves a theorem between these two
-        changed = [name for name in COLLECTIONS if not own or name in repository.__dict__]
+        changed = [name for name in LIST_FIELDS if not own or name in repository.__dict__]
         moment = nullcontext() if ours else repository.snapshot()
         with moment, self.file.transaction() as connection:
             row = row_of(self.file, repository.key)
@@ -170,7 +175,7 @@ class SqliteStorage:
             for name, items in lists.items():
                 connection.execute(
                     "DELETE FROM item WHERE repository = ? AND list = ?",
-                    (row, COLLECTIONS.index(name)),
+                    (row, LIST_FIELDS.index(name)),
                 )
                 _insert(connection, row, name, items)
 
@@ -226,7 +231,7 @@ class SqliteStorage:
 
 def _header(repository: Repository) -> str:
     """Return the fields of a repository except its lists, as JSON."""
-    texts = {name: getattr(repository, name) for name in (*HEADER, "pr_url")}
+    texts = {name: getattr(repository, name) for name in (*HEADER_FIELDS, "pr_url")}
     return dumps(texts | {"metadata": metadata_to_json(repository.metadata)}).decode()
 
 
@@ -239,7 +244,7 @@ def _insert(connection: sqlite3.Connection, row: int, name: str, items: Iterable
     connection.executemany(
         "INSERT INTO item (repository, list, position, path, record) VALUES (?, ?, ?, ?, ?)",
         (
-            (row, COLLECTIONS.index(name), position, path_of(item), _record(item))
+            (row, LIST_FIELDS.index(name), position, path_of(item), _record(item))
             for position, item in enumerate(items)
         ),
     )

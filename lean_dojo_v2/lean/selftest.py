@@ -15,7 +15,7 @@ import orjson
 
 from lean_dojo_core.errors import LeanDojoError
 from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.errors import TacticFailure
+from lean_dojo_v2.lean.errors import RequestError, TacticFailure
 from lean_dojo_v2.lean.verify.tactics import Verdict, check_goal_proof, check_tactic
 
 Probe: TypeAlias = Callable[[Server], object]
@@ -102,8 +102,16 @@ def _deletes(server: Server) -> bool:
 
 
 def _checks(server: Server) -> bool:
-    [one] = server.ask("dojo.check", {"file": TEXT, "names": ["t"]})["declarations"].values()
+    one = _verdict(server, TEXT)
     return one["axioms"] == [] and one["kernel"] is None
+
+
+def _verdict(server: Server, text: str) -> dict[str, Any]:
+    """Return the judge's description of the constant ``t`` of a text."""
+    found = server.judge.judge(server.check({"file": text, "names": ["t"]}).export, None)
+    if isinstance(found, str):
+        raise RequestError(found)
+    return dict(found["t"])
 
 
 def _traces(server: Server) -> bool:
@@ -141,7 +149,7 @@ COMMANDS: dict[str, Probe] = {
     "stat": _answers("stat", "nGoals"),
     "dojo.parse_tactic": _answers("dojo.parse_tactic", "kinds", tactic="simp [Nat.add_comm]"),
     "dojo.digest": _on_state("dojo.digest", "goals"),
-    "dojo.check": _checks,
+    "dojo.check, dojo.judge": _checks,
     "dojo.state_at": _opens,
     "dojo.trace": _traces,
     "dojo.compile": _compiles,
@@ -185,8 +193,7 @@ def _past_the_kernel(server: Server) -> bool:
         "import Lean\nopen Lean\nrun_meta addDecl (.thmDecl { name := `t, levelParams := [], "
         "type := mkConst ``False, value := mkConst ``True.intro })\n"
     )
-    found = server.ask("dojo.check", {"file": text, "names": ["t"]})["declarations"]["t"]
-    return found.get("exists") is False or found["kernel"] is not None
+    return _verdict(server, text)["kernel"] is not None
 
 
 REFUSALS: dict[str, Probe] = {

@@ -1,7 +1,5 @@
 """Documented import path of the lifelong-learning agent's configuration."""
 
-from __future__ import annotations
+import lazy_loader
 
-from lean_dojo_v2.lean_agent.config import ProverConfig, TrainingConfig
-
-__all__ = ["ProverConfig", "TrainingConfig"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -3,18 +3,21 @@
 # ruff: noqa: RUF009 - `setting` is attrs.field with the help text as its second argument
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 import orjson
 
 from lean_dojo_core import registry
-from lean_dojo_v2 import fields, paths
-from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
-from lean_dojo_v2.config import construct, read_settings, write_yaml
-from lean_dojo_v2.fields import setting
+from lean_dojo_v2.files import (
+    atomic_write_bytes,
+    atomic_write_text,
+    checkpoint_dir,
+    log_dir,
+    safe_name,
+)
+from lean_dojo_v2.settings import construct, fields, read_settings, setting, write_yaml
 
 if TYPE_CHECKING:
     from pytorch_lightning import Callback, Trainer as LightningTrainer
@@ -47,28 +50,12 @@ def _added(default: Any, text: str, validator: Any = None, **how: Any) -> Any:
     return setting(default, text, validator, kw_only=True, **how)
 
 
-def _as_dataclass(kind: type) -> dict[str, dataclasses.Field[Any]]:
-    """Return an attrs class's fields in the form of ``dataclasses``, so that its functions work."""
-    twin = dataclasses.make_dataclass(
-        kind.__name__,
-        [
-            (
-                one.name,
-                one.type or Any,
-                dataclasses.field(default=one.default, metadata=one.metadata, kw_only=one.kw_only),
-            )
-            for one in attrs.fields(kind)
-        ],
-    )
-    return {one.name: one for one in dataclasses.fields(twin)}
-
-
 @attrs.define(slots=False)
 class TrainingConfig:
     """All settings of retriever training; each default is the documented one.
 
-    The fields' help texts are in their attrs ``metadata["help"]``. The settings after ``seed`` are
-    additions to 1.x and keyword-only.
+    The fields' help texts are in their attrs ``metadata["help"]``; ``attrs.evolve`` changes a copy.
+    The settings after ``seed`` are additions to 1.x and keyword-only.
 
     Raises:
         ConfigError: For a value out of range; names the field.
@@ -224,8 +211,6 @@ class TrainingConfig:
         None, "Folder of the logs; null: raid/logs.", converter=_path, shapes_result=False
     )
 
-    __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
-
     @classmethod
     def from_yaml(cls, path: Path | str) -> TrainingConfig:
         """Read a YAML file of any of the fields.
@@ -293,11 +278,11 @@ class TrainingConfig:
 
     def get_checkpoint_dir(self) -> Path:
         """Return the folder of the checkpoints."""
-        return self.checkpoint_dir or paths.checkpoint_dir()
+        return self.checkpoint_dir or checkpoint_dir()
 
     def get_custom_log_dir(self, dir_name: str) -> Path:
         """Return the log folder of one training step; ``dir_name`` becomes one folder's name."""
-        return (self.log_dir or paths.log_dir()) / paths.safe_name(dir_name)
+        return (self.log_dir or log_dir()) / safe_name(dir_name)
 
     def get_lambda_value(self) -> float:
         """Return the effective EWC weight: 0 without progressive training."""
@@ -415,11 +400,3 @@ class ProverConfig:
             for one in attrs.fields(ProverConfig)
             if one.metadata["shapes_result"] and (value := getattr(self, one.name)) != one.default
         }
-
-    __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
-
-
-# Both are documented as dataclasses: ``dataclasses.fields``, ``replace`` and ``asdict`` accept
-# them.
-for _config in (TrainingConfig, ProverConfig):
-    _config.__dataclass_fields__ = _as_dataclass(_config)

@@ -1,1 +1,5 @@
 """LeanProgress: datasets for predicting how many steps of a proof remain."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -17,11 +17,10 @@ import orjson
 
 from lean_dojo_core.errors import DataError
 from lean_dojo_core.records import NO_GOALS, Theorem, TracedTactic, contains_sorry, remove_marks
-from lean_dojo_v2.atomic import atomic_writer
-from lean_dojo_v2.data.one_line import one_line
-from lean_dojo_v2.database.export.splits import split_of
+from lean_dojo_v2.data import one_line
+from lean_dojo_v2.database import split_of
 from lean_dojo_v2.errors import EmptyDatasetError
-from lean_dojo_v2.json_text import parse_json
+from lean_dojo_v2.files import atomic_writer, parse_json
 
 _POINTS = re.compile(r"·|\.\s|\{|case'?\s|next\b|focus\b")
 """Begins a block of tactics that only focuses a goal."""

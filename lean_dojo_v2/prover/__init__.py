@@ -15,8 +15,9 @@ def __getattr__(name: str) -> Any:
     if name not in _PLUGINS:
         return _own(name)
     from lean_dojo_core import registry
+    from lean_dojo_v2.kinds import provers
 
-    return registry.builtin(registry.provers, _PLUGINS[name])
+    return registry.builtin(provers, _PLUGINS[name])
 
 
 def __dir__() -> list[str]:

@@ -25,7 +25,7 @@ TACTICS = (
 SUGGESTIONS = tuple(Suggestion(text, -0.7 * (rank + 1)) for rank, text in enumerate(TACTICS))
 """The same with log-probabilities for ranking: each next tactic is half as probable."""
 
-CLOSING = SUGGESTIONS[: len(CLOSERS)]
+CLOSING_TACTICS = SUGGESTIONS[: len(CLOSERS)]
 """The tactics added to a model's, which close the goals that it simplifies."""
 
 

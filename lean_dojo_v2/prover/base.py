@@ -9,14 +9,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
-from lean_dojo_core import Prover, registry
+from lean_dojo_core import registry
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import Theorem
-from lean_dojo_v2.lean.client.records import GoalState
-from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.errors import LeanError
-from lean_dojo_v2.lean.text.source import SourceTheorem, read_source
-from lean_dojo_v2.lean_agent.config import ProverConfig
+from lean_dojo_v2.kinds import Prover
+from lean_dojo_v2.lean import GoalState, LeanError, Server, SourceTheorem, read_source
+from lean_dojo_v2.lean_agent import ProverConfig
 from lean_dojo_v2.prover.problem import GoalProblem, Problem, TheoremProblem
 from lean_dojo_v2.prover.search.best_first import BestFirstSearch, print_batch
 from lean_dojo_v2.prover.search.result import SearchResult

@@ -17,17 +17,14 @@ import attrs
 
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import Theorem
-from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.errors import EngineUnavailableError
-from lean_dojo_v2.lean.pool.ray import started_ray
-from lean_dojo_v2.lean.verify.kept import Kept
-from lean_dojo_v2.lean_agent.config import ProverConfig
+from lean_dojo_core.wording import counted
+from lean_dojo_v2.lean import EngineUnavailableError, LRUCache, Server, started_ray
+from lean_dojo_v2.lean_agent import ProverConfig
 from lean_dojo_v2.prover.base import PROGRESS_VARIABLE, AnyProver, BaseProver
 from lean_dojo_v2.prover.problem import Problem
 from lean_dojo_v2.prover.search.result import Failure, SearchResult
 from lean_dojo_v2.prover.whole_proof import KEPT_RESULTS, WholeProofs
-from lean_dojo_v2.runs.so_far import at_work
-from lean_dojo_v2.wording import counted
+from lean_dojo_v2.runs import report_progress
 
 TRIES = 3
 """How often a theorem is searched whose actor is lost each time, and an actor is started."""
@@ -117,7 +114,7 @@ class ClusterProver:
         at: dict[Any, _Slot] = {self._start(slot): slot for slot in self._slots}
         try:
             while left:
-                at_work(f"{counted(left, 'theorem', 'theorems')} left on the cluster")
+                report_progress(f"{counted(left, 'theorem', 'theorems')} left on the cluster")
                 [heard], _ = self._ray.wait([*at], num_returns=1)
                 slot = at.pop(heard)
                 results: list[tuple[int, SearchResult]] = []
@@ -243,7 +240,7 @@ class ProverActor:
         if guide is not None:
             os.environ[PROGRESS_VARIABLE] = guide
         self._make = make
-        self._known: Kept[SearchResult] = Kept(KEPT_RESULTS)
+        self._known: LRUCache[SearchResult] = LRUCache(KEPT_RESULTS)
         self._prover: AnyProver | None = None
         self._settings: ProverConfig | None = None
         self._kind: dict[str, Any] = {}

@@ -6,12 +6,21 @@ import re
 import textwrap
 from itertools import takewhile
 
+import attrs
+
 from lean_dojo_core import Message
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import Theorem
-from lean_dojo_v2.data.one_line import one_line
-from lean_dojo_v2.lean.text.lexer import without_comments
-from lean_dojo_v2.lean.text.statement import split_statement
+from lean_dojo_v2.data import one_line
+from lean_dojo_v2.lean import (
+    CLOSERS,
+    HELPER_DECLARATION,
+    OPENERS,
+    code_tokens,
+    declarations_of,
+    split_statement,
+    without_comments,
+)
 
 _FENCE = re.compile(r"```(?P<language>[\w-]*)[ \t]*\n(?P<body>.*?)(?:```|\Z)", re.DOTALL)
 _LEAN = frozenset({"", "lean", "lean4", "tactics"})
@@ -22,6 +31,21 @@ _DECLARATION = re.compile(
     r"(?P<keyword>theorem|lemma|example)\b[ \t]*(?P<name>[^\s:({\[⦃]*)",
     re.MULTILINE,
 )
+_CONTINUES = re.compile(r"\||:=|by\b|where\b|termination_by\b|decreasing_by\b")
+"""The beginning of a line at a declaration's own column that belongs to it."""
+_FIRST_WORD = re.compile(
+    r"(?:@\[[^\]]*\]\s*)*(?:(?:private|protected|noncomputable)\s+)*(?P<word>\w+)"
+)
+_NO_HELPERS = frozenset({
+    "instance", "notation", "notation3", "infix", "infixl", "infixr", "prefix", "postfix", "macro",
+    "macro_rules", "syntax", "elab", "elab_rules", "declare_syntax_cat", "local", "scoped",
+    "attribute", "axiom", "opaque", "class", "mutual", "unsafe", "partial", "initialize",
+    "builtin_initialize", "simproc", "dsimproc", "run_cmd", "run_meta", "run_elab", "deriving",
+    "add_decl_doc", "register_option", "export", "unseal", "seal",
+})  # fmt: skip
+"""Commands that change what a theorem says, or run programs: a proof that needs them is refused."""
+_RECURSIVE = "itself_by_recursion"
+"""Name of a theorem that a model proves by recursion."""
 _PROOF = re.compile(r"(?::=[ \t]*)?(?:\n[ \t]*)?(?P<by>by\b)?[ \t]*")
 _IMPORTS = ("import ", "public import ", "module", "prelude")
 _WHOLE_PROOF = (
@@ -124,32 +148,46 @@ def first_tactic(text: str) -> str:
 
 
 def proof_of(text: str, full_name: str) -> str:
-    r"""Return the tactic block of a completion, the text after ``:= by``.
+    r"""Return the proof in a completion, a block of tactics: the text after ``:= by``.
 
-    The completion may repeat the theorem, under its own name, and state lemmas before it; these
-    become ``have``s. A proof that is a term becomes ``exact``.
+    The completion may repeat the theorem, under its own name or as an ``example``. A proof that is
+    a term, or has alternatives, becomes ``exact``; what follows ``where`` becomes ``let rec``.
+    Lemmas stated before it become ``have``s; with definitions among them, all such declarations
+    stay before the block (:mod:`lean_dojo_v2.lean.text.helpers`).
 
     >>> proof_of("theorem Foo.bar (n : Nat) : n = n := by\n  rfl", "Foo.bar")
     'rfl'
     >>> proof_of("lemma aux : 1 = 1 := rfl\ntheorem bar : 1 = 1 := aux", "Foo.bar")
     'have aux : 1 = 1 := rfl\nexact aux'
-    >>> proof_of("by simp", "Foo.bar"), proof_of("exact by rfl", "Foo.bar")
-    ('simp', 'exact by rfl')
+    >>> proof_of("def a := 1\nexample : a = 1 := by rfl", "Foo.bar")
+    'def a := 1\nrfl'
+    >>> proof_of("by simp", "Foo.bar"), proof_of("1. intro n\n2. rfl", "Foo.bar")
+    ('simp', 'intro n\nrfl')
     """
     code = unfenced(text, full_name)
-    stated = _stated(code, full_name)
+    stated = _stated(code, full_name) or _last_example(code)
     if stated is None:
-        return _tactics(_quoted(code))
-    proof = _proof_after(code, stated)
+        return _tactics(_quoted(_unlisted(code)))
+    proof = _Written.read(code, stated).block()
     if proof is None:
         return code
-    helpers = [_as_have(code, found) for found in _DECLARATION.finditer(code, 0, stated.start())]
-    return "\n".join(filter(None, [*helpers, proof]))
+    names = _names(full_name)
+    margin = textwrap.dedent(code[: stated.start()] + stated["indent"] + "\0").rstrip("\0 ")
+    before = [one for one in _helpers(margin) if _name(one) not in names]
+    if _is_recursive(stated, proof, names):
+        before.append(_renamed(_declaration(code, stated), names))
+        proof = f"apply {_RECURSIVE} <;> assumption"
+    haves = [_as_have(one) for one in before]
+    return "\n".join([*(before if None in haves else filter(None, haves)), proof])
+
+
+def _names(full_name: str) -> set[str]:
+    return {full_name, full_name.rpartition(".")[2], f"_root_.{full_name}"}
 
 
 def _stated(code: str, full_name: str) -> re.Match[str] | None:
     """Return the last statement of the theorem in a text."""
-    names = {full_name, full_name.rpartition(".")[2], f"_root_.{full_name}"}
+    names = _names(full_name)
     found = [one for one in _DECLARATION.finditer(code) if one["name"] in names]
     return found[-1] if found else None
 
@@ -161,21 +199,122 @@ def _proof_in(code: str) -> str:
     return code if proof is None else proof
 
 
+def _last_example(code: str) -> re.Match[str] | None:
+    """Return the last declaration of a text, if it is an ``example``."""
+    found = list(_DECLARATION.finditer(code))
+    return found[-1] if found and found[-1]["keyword"] == "example" else None
+
+
 def _proof_after(code: str, found: re.Match[str]) -> str | None:
     """Return the tactic block of a declaration."""
-    declaration = _declaration(code, found)
-    place = split_statement(declaration)
-    if place is None or not declaration.startswith(":=", place[0]):
-        return None
-    return _tactics(declaration[place[0] :])
+    return _Written.read(code, found).block()
 
 
 def _declaration(code: str, found: re.Match[str]) -> str:
-    """Return a declaration from its keyword to the next line that begins at its column."""
+    """Return a declaration from its keyword to the next line that does not continue it."""
     column = len(found["indent"])
     first, *others = code[found.start("keyword") :].split("\n")
-    rest = takewhile(lambda line: not line.strip() or _column(line) > column, others)
+    rest = takewhile(
+        lambda line: not line.strip() or _column(line) > column or _CONTINUES.match(line.strip()),
+        others,
+    )
     return "\n".join([first, *(line[column:] for line in rest)]).rstrip()
+
+
+@attrs.frozen
+class _Written:
+    """A declaration's proof as written: ``:=`` and a term or ``by``, or alternatives.
+
+    Attributes:
+        proof: Its text; ``None`` if the declaration has none.
+        where: The declarations after ``where``.
+    """
+
+    proof: str | None
+    where: tuple[str, ...] = ()
+
+    @classmethod
+    def read(cls, code: str, found: re.Match[str]) -> _Written:
+        declaration = _declaration(code, found)
+        place = split_statement(declaration)
+        if place is None:
+            return cls(None)
+        is_term = declaration.startswith(":=", place[0])
+        start = place[0] if is_term else place[1]
+        end = _where(declaration, start)
+        column = 0 if is_term else start - (declaration.rfind("\n", 0, start) + 1)
+        proof = " " * column + declaration[start:end].rstrip()
+        first, _, rest = declaration[end:].removeprefix("where").partition("\n")
+        where = "\n".join(filter(None, [first.strip(), textwrap.dedent(rest)]))
+        return cls(proof, tuple(declarations_of(where)))
+
+    def block(self) -> str | None:
+        """Return it as a block of tactics."""
+        if self.proof is None:
+            return None
+        if self.proof.lstrip().startswith(":="):
+            proof = _tactics(self.proof)
+        else:
+            proof = "exact fun\n" + textwrap.indent(textwrap.dedent(self.proof), "  ")
+        return "\n".join([*(f"let rec {one}" for one in self.where), proof])
+
+
+def _where(declaration: str, start: int) -> int:
+    """Return the place of a declaration's ``where``, or its end."""
+    depth = 0
+    for token in code_tokens(declaration, start):
+        depth += (token.text in OPENERS) - (token.text in CLOSERS)
+        if token.text == "where" and depth == 0:
+            return token.start
+    return len(declaration)
+
+
+def _helpers(text: str) -> list[str]:
+    """Return the declarations before a theorem.
+
+    Anything that is refused before a proof is among them, so that the refusal says what it is.
+    """
+    found = []
+    for chunk in declarations_of(without_comments(text)):
+        if HELPER_DECLARATION.match(chunk):
+            found.append(re.sub(r"^((?:@\[[^\]]*\]\s*)*(?:\w+\s+)?)lemma\b", r"\1theorem", chunk))
+        elif (word := _FIRST_WORD.match(chunk)) and word["word"] in _NO_HELPERS:
+            found.append(chunk)
+    return found
+
+
+def _name(helper: str) -> str | None:
+    found = HELPER_DECLARATION.match(helper)
+    return found and found["name"]
+
+
+def _as_have(helper: str) -> str | None:
+    """Return a lemma as a ``have``; ``None`` if it must stay a declaration."""
+    found = HELPER_DECLARATION.match(helper)
+    if found is None or found["keyword"] != "theorem" or found["attributes"]:
+        return None
+    rest = helper[found.end() :]
+    words = {token.text for token in code_tokens(rest)}
+    if words & {"where", "termination_by", "decreasing_by", found["name"]}:
+        return None
+    return f"have {found['name']}{rest}"
+
+
+def _is_recursive(stated: re.Match[str], proof: str, names: set[str]) -> bool:
+    """Whether the alternatives of a theorem, or a proof with a termination, cite the theorem."""
+    words = {token.text for token in code_tokens(proof)}
+    terminates = "termination_by" in words or proof.startswith("exact fun\n")
+    return stated["keyword"] != "example" and terminates and bool(words & names)
+
+
+def _renamed(declaration: str, names: set[str]) -> str:
+    """Return a recursive theorem under a name of its own."""
+    kept, position = "", 0
+    for number, token in enumerate(code_tokens(declaration)):
+        if token.text in names or number == 0:
+            kept += declaration[position : token.start] + (_RECURSIVE if number else "theorem")
+            position = token.end
+    return kept + declaration[position:]
 
 
 def _tactics(text: str) -> str:
@@ -194,19 +333,23 @@ def _tactics(text: str) -> str:
     return f"exact {body}" if len(lines) == 1 else "exact\n" + textwrap.indent(body, "  ")
 
 
-def _as_have(code: str, found: re.Match[str]) -> str:
-    """Return a lemma as a ``have``; empty if impossible."""
-    if found["keyword"] == "example" or _proof_after(code, found) is None:
-        return ""
-    text = _declaration(code, found)
-    return f"have {found['name']}{text[found.end() - found.start('keyword') :]}"
-
-
 def _unnumbered(code: str) -> str:
     """Strip a list's number or bullet from the first line."""
     lines = code.lstrip().split("\n")
     match = _NUMBERED.match(lines[0])
     return code if match is None else "\n".join([lines[0][match.end() :], *lines[1:]])
+
+
+def _unlisted(code: str) -> str:
+    """Strip the numbers or bullets of a list of tactics; those inside a tactic stay."""
+    lines = code.strip("\n").split("\n")
+    if not _NUMBERED.match(lines[0]):
+        return code
+    items = []
+    for line in lines:
+        found = _NUMBERED.match(line)
+        items.append(line if found is None else _quoted(line[found.end() :]))
+    return "\n".join(items)
 
 
 def _quoted(code: str) -> str:

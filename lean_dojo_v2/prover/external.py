@@ -14,7 +14,7 @@ import attrs
 from lean_dojo_core import DatasetFormatter, Message, registry
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import Theorem
-from lean_dojo_v2.lean_agent.config import ProverConfig
+from lean_dojo_v2.lean_agent import ProverConfig
 from lean_dojo_v2.prover.base import BaseProver, answered
 from lean_dojo_v2.prover.completions import first_tactic, name_of, unfenced, whole_proof_prompt
 from lean_dojo_v2.prover.suggestion import GeneratorError, Suggestion
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 DEFAULT_MODEL = "deepseek-ai/DeepSeek-Prover-V2-671B:novita"
+"""The model that is asked if none is named."""
 HUGGING_FACE = "https://router.huggingface.co/v1"
 """Endpoint of the default model, used with only a Hugging Face token."""
 _CRASHED = 500

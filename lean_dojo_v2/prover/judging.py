@@ -11,21 +11,23 @@ from typing import Any
 
 import attrs
 
-from lean_dojo_v2.lean.client.records import GoalState, print_goals
-from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.errors import (
+from lean_dojo_v2.lean import (
     EngineUnavailableError,
+    GoalState,
     LeanError,
+    LeanMessage,
+    ProofOutcome,
+    Refusal,
     RequestError,
+    Server,
     ServerError,
+    TacticOutcome,
+    check_file,
+    check_tactic,
+    open_expression,
+    open_goal,
+    print_goals,
 )
-from lean_dojo_v2.lean.messages import LeanMessage
-from lean_dojo_v2.lean.verify.files import check_file
-from lean_dojo_v2.lean.verify.goal_text import open_goal
-from lean_dojo_v2.lean.verify.outcomes import ProofOutcome, TacticOutcome
-from lean_dojo_v2.lean.verify.screening import Refusal
-from lean_dojo_v2.lean.verify.states import open_expression
-from lean_dojo_v2.lean.verify.tactics import check_tactic
 from lean_dojo_v2.prover.completions import proof_of
 from lean_dojo_v2.prover.problem import Opens, Problem, raise_if_lost, replay
 
@@ -106,11 +108,14 @@ def judge_proof(server: Server, problem: Problem, proof: str, timeout: float) ->
 
 
 def judge_file(server: Server, text: str, reference: str | None, timeout: float) -> Answer:
-    """Judge a whole file, which must prove the theorems of ``reference``, if given."""
+    """Judge a whole file, which must prove the theorems of ``reference``, if given.
+
+    A file without a theorem proves nothing, so it is not valid.
+    """
     found = check_file(server, text, reference=reference, timeout=timeout)
     nothing = "" if found.theorems else "the file states no theorem, so it proves nothing"
     return {
-        "valid": found.valid,
+        "valid": found.valid and not nothing,
         "detail": found.detail or nothing,
         "refusal": refusal_data(found.refusal),
         "theorems": [

@@ -11,18 +11,22 @@ from typing import Protocol
 import attrs
 
 from lean_dojo_core.records import Theorem
-from lean_dojo_v2.lean.client.records import GoalState
-from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.errors import EngineDiedError, EngineTimeoutError, RequestError
-from lean_dojo_v2.lean.text.source import SourceTheorem
-from lean_dojo_v2.lean.verify.kept import Kept
-from lean_dojo_v2.lean.verify.outcomes import ProofOutcome, TacticOutcome, Verdict
-from lean_dojo_v2.lean.verify.proofs import PROOF_TIMEOUT
-from lean_dojo_v2.lean.verify.states import open_expression
-from lean_dojo_v2.lean.verify.tactics import (
+from lean_dojo_v2.lean import (
+    PROOF_TIMEOUT,
+    EngineDiedError,
+    EngineTimeoutError,
+    GoalState,
+    LRUCache,
+    ProofOutcome,
+    RequestError,
+    Server,
+    SourceTheorem,
+    TacticOutcome,
+    Verdict,
     check_goal_proof,
     check_proof,
     check_tactic,
+    open_expression,
     open_theorem,
 )
 from lean_dojo_v2.prover.suggestion import Place
@@ -177,21 +181,21 @@ def raise_if_lost(outcome: TacticOutcome) -> None:
         raise EngineDiedError(outcome.detail)
 
 
-_kept: weakref.WeakKeyDictionary[Server, Kept[GoalState]] = weakref.WeakKeyDictionary()
+_kept: weakref.WeakKeyDictionary[Server, LRUCache[GoalState]] = weakref.WeakKeyDictionary()
 _lock = threading.Lock()
 
 
-def _kept_of(server: Server) -> Kept[GoalState]:
+def _kept_of(server: Server) -> LRUCache[GoalState]:
     with _lock:  # each engine has its own thread, but the dictionary is shared
-        return _kept.setdefault(server, Kept(KEPT_STATES))
+        return _kept.setdefault(server, LRUCache(KEPT_STATES))
 
 
 def _furthest(
-    server: Server, kept: Kept[GoalState], start: Opens, played: tuple[str, ...]
+    server: Server, kept: LRUCache[GoalState], start: Opens, played: tuple[str, ...]
 ) -> tuple[int, GoalState | None]:
     """Return the last state on the way that the engine holds, and the number of tactics to it."""
     for done in range(len(played), -1, -1):
-        state = kept.known((start, played[:done]))
+        state = kept.get((start, played[:done]))
         if state is not None and server.holds(state):
             return done, state
     return 0, None

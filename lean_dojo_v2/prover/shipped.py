@@ -25,7 +25,7 @@ def shipped_model() -> Path | None:
     return None
 
 
-def named(model: str) -> str:
+def model_named(model: str) -> str:
     """Return the folder of the shipped model for its name; any other name as it is."""
     if model == SHIPPED and not Path(model).exists() and (folder := shipped_model()):
         return str(folder)

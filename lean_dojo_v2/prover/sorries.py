@@ -7,14 +7,21 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import attrs
 
-from lean_dojo_v2.lean.client.records import GoalState
-from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.client.units import CompilationUnit
-from lean_dojo_v2.lean.errors import LeanError
-from lean_dojo_v2.lean.text.lexer import CLOSERS, OPENERS, Token, code_tokens
-from lean_dojo_v2.lean.text.source import SourceTheorem
-from lean_dojo_v2.lean.verify.outcomes import ProofOutcome
-from lean_dojo_v2.lean.verify.proofs import PROOF_TIMEOUT, check_declaration, judge_text
+from lean_dojo_v2.lean import (
+    CLOSERS,
+    OPENERS,
+    PROOF_TIMEOUT,
+    CompilationUnit,
+    GoalState,
+    LeanError,
+    ProofOutcome,
+    Server,
+    SourceTheorem,
+    Token,
+    check_declaration,
+    code_tokens,
+    judge_text,
+)
 from lean_dojo_v2.prover.problem import Problem, TheoremProblem
 from lean_dojo_v2.prover.suggestion import Place
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from lean_dojo_core import Trainer, registry
+from lean_dojo_core import Proves, Trainer, registry
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.lean_agent.config import ProverConfig
-from lean_dojo_v2.plugin_host.optional_protocols import Proves
+from lean_dojo_v2.kinds import provers
+from lean_dojo_v2.lean_agent import ProverConfig
 from lean_dojo_v2.prover.base import AnyProver
 
 LANGUAGE_MODEL = "hf"
@@ -24,7 +24,7 @@ def prover_of(
         UsageError: If the prover has no setting for a model, or there is no model yet.
     """
     name = _prover_named_by(trainer) or LANGUAGE_MODEL
-    prover = registry.provers[name]
+    prover = provers[name]
     if isinstance(trainer, Proves):
         given = dict(trainer.prover_settings())
     elif prover.spec.model_setting is not None:

@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING
 import attrs
 
 from lean_dojo_core.records import Theorem
-from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.errors import (
+from lean_dojo_v2.lean import (
     EngineLostError,
     EngineTimeoutError,
     EngineUnavailableError,
     LeanError,
+    LRUCache,
+    Server,
 )
-from lean_dojo_v2.lean.verify.kept import Kept
 from lean_dojo_v2.prover.completions import proof_of
 from lean_dojo_v2.prover.problem import GoalProblem, Problem, TheoremProblem, seed_of
 from lean_dojo_v2.prover.search.result import Failure, SearchResult
 from lean_dojo_v2.prover.suggestion import GeneratorError, Patience
-from lean_dojo_v2.runs.so_far import at_work
+from lean_dojo_v2.runs import report_progress
 
 if TYPE_CHECKING:
     from lean_dojo_v2.prover.base import AnyProver
@@ -34,12 +34,12 @@ KEPT_RESULTS = 100_000
 """Number of results in the cache."""
 
 
-def sampling(make: Callable[[int], AnyProver]) -> Callable[[int], WholeProofs]:
+def sampling_whole_proofs(make: Callable[[int], AnyProver]) -> Callable[[int], WholeProofs]:
     """Turn a factory of provers by seed into one of provers that sample whole proofs.
 
     Equal proofs of a theorem are checked once, for all seeds.
     """
-    known: Kept[SearchResult] = Kept(KEPT_RESULTS)
+    known: LRUCache[SearchResult] = LRUCache(KEPT_RESULTS)
     return lambda seed: WholeProofs(make(seed), seed=seed, known=known)
 
 
@@ -53,7 +53,7 @@ class WholeProofs:
 
     prover: AnyProver
     seed: int | None = None
-    known: Kept[SearchResult] = attrs.field(factory=lambda: Kept(KEPT_RESULTS), repr=False)
+    known: LRUCache[SearchResult] = attrs.field(factory=lambda: LRUCache(KEPT_RESULTS), repr=False)
 
     def search_many(
         self,
@@ -86,7 +86,7 @@ class WholeProofs:
                 if not asked:
                     continue
                 numbers = [number for number, _ in asked]
-                at_work(f"writing whole proofs, {start} of {len(problems)} written")
+                report_progress(f"writing whole proofs, {start} of {len(problems)} written")
                 began = time.monotonic()
                 try:
                     texts = self._written([problems[n].name for n in numbers], asked)
@@ -117,7 +117,7 @@ class WholeProofs:
             return _failed(problem.name, Failure.GENERATOR, str(text))
         proof = proof_of(text, problem.name)
         key = (problem, proof)
-        if (before := self.known.known(key)) is not None:
+        if (before := self.known.get(key)) is not None:
             return attrs.evolve(before, lean_calls=0, seconds=0.0)
         result = self.known[key] = _checked(problem, server, proof)
         return result

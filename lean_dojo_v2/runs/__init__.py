@@ -1,1 +1,5 @@
 """Records of a training run: files, metrics, forgetting, environment and figures."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -13,7 +13,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from lean_dojo_v2.atomic import atomic_write_bytes
+from lean_dojo_v2.files import atomic_write_bytes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,7 +36,7 @@ _MOST_POINTS = 400
 _SMOOTHED_FROM = 40
 
 
-def loss(rows: Rows) -> Figure | None:
+def plot_loss(rows: Rows) -> Figure | None:
     """Plot the training loss, one colour per repository, and the held-out loss if any."""
     lines = {
         name: _points([row for row in rows if str(row.get("repository", "")) == name], "loss")
@@ -48,7 +48,7 @@ def loss(rows: Rows) -> Figure | None:
     return _lines(lines, "Training loss", "loss")
 
 
-def rewards(rows: Rows) -> Figure | None:
+def plot_rewards(rows: Rows) -> Figure | None:
     """Draw the mean reward, in total and of each reward function."""
     parts = sorted(
         {k for row in rows for k in row if k.startswith("rewards/") and k.endswith("/mean")}
@@ -59,7 +59,7 @@ def rewards(rows: Rows) -> Figure | None:
     return _lines(_named(rows, names), "Reward", "mean reward")
 
 
-def verified(rows: Rows) -> Figure | None:
+def plot_verified(rows: Rows) -> Figure | None:
     """Draw the share of completions that Lean verified, and of those that leave no goal."""
     names = {"lean/verified": "verified: nearer to a proof", "lean/solved": "leaves no goal"}
     figure = _lines(_named(rows, names), "Verified by Lean", "share of completions")
@@ -68,13 +68,13 @@ def verified(rows: Rows) -> Figure | None:
     return figure
 
 
-def recall(rows: Rows) -> Figure | None:
+def plot_recall(rows: Rows) -> Figure | None:
     """Plot a retriever's validation metrics."""
     names = {"Recall@10_val": "R@10", "Recall@1_val": "R@1"}
     return _lines(_named(rows, names), "Validation", "recall (percent)")
 
 
-def refusals(rows: Rows) -> Figure | None:
+def plot_refusals(rows: Rows) -> Figure | None:
     """Plot the share of completions that the most frequent reasons refused."""
     names = {key: reason(key) for key in list(refusal_shares(rows) or ())[:_REASONS_DRAWN]}
     counted = [
@@ -131,7 +131,7 @@ def inline_svg(figure: Figure) -> str:
     return f'{head} fill="currentColor"{style}>{rest}'
 
 
-def save(figure: Figure | None, path: Path) -> None:
+def save_figure(figure: Figure | None, path: Path) -> None:
     """Write a figure as an SVG file; nothing for ``None``."""
     if figure is not None:
         atomic_write_bytes(path, svg(figure))

@@ -10,13 +10,14 @@ import attrs
 import orjson
 
 from lean_dojo_core.errors import DataError
-from lean_dojo_v2.atomic import atomic_write_bytes
+from lean_dojo_v2.files import atomic_write_bytes
 from lean_dojo_v2.runs import figures
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-FILE = "forgetting.json"
+FORGETTING_FILE = "forgetting.json"
+"""Name of the matrix's file in a run's folder."""
 PICTURE = "forgetting.svg"
 
 
@@ -54,7 +55,7 @@ class Forgetting:
 
     def resumed(self, folder: Path) -> Self:
         """Return the matrix in a folder if it is of this metric and run, else this one."""
-        file = folder / FILE
+        file = folder / FORGETTING_FILE
         found = self.load(file) if file.is_file() else self
         same = (found.metric, found.run) == (self.metric, self.run)
         return found if same else self
@@ -90,8 +91,10 @@ class Forgetting:
     def write(self, folder: Path) -> None:
         """Write ``forgetting.json`` and the heat map ``forgetting.svg``."""
         values = {"split": "val+test", **attrs.asdict(self)}
-        atomic_write_bytes(folder / FILE, orjson.dumps(values, option=orjson.OPT_INDENT_2))
-        figures.save(self.draw(), folder / PICTURE)
+        atomic_write_bytes(
+            folder / FORGETTING_FILE, orjson.dumps(values, option=orjson.OPT_INDENT_2)
+        )
+        figures.save_figure(self.draw(), folder / PICTURE)
 
     def draw(self) -> Figure | None:
         """Draw the heat map; grey where nothing was measured."""

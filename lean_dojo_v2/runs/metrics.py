@@ -13,10 +13,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from lean_dojo_v2.atomic import atomic_write_text
-from lean_dojo_v2.runs.files import append_lines, read_lines
+from lean_dojo_v2.files import append_lines, atomic_write_text, read_lines
 
-FILE = "metrics.jsonl"
+METRICS_FILE = "metrics.jsonl"
+"""Name of the file of metrics in a run's folder."""
 
 
 def numbers_of(metrics: Mapping[str, Any]) -> dict[str, float]:
@@ -32,18 +32,18 @@ def numbers_of(metrics: Mapping[str, Any]) -> dict[str, float]:
     }
 
 
-def append(folder: Path, step: int, repository: str, numbers: Mapping[str, float]) -> None:
+def append_metrics(folder: Path, step: int, repository: str, numbers: Mapping[str, float]) -> None:
     """Write a line into a run's output folder."""
     row = {"step": step, "repository": repository, "time": round(time.time(), 3), **numbers}
-    append_lines(folder / FILE, [row])
+    append_lines(folder / METRICS_FILE, [row])
 
 
-def read(folder: Path) -> list[dict[str, Any]]:
+def read_metrics(folder: Path) -> list[dict[str, Any]]:
     """Read a run's reports, without an incomplete line of a killed process."""
-    return [row for row in read_lines(folder / FILE) if "step" in row]
+    return [row for row in read_lines(folder / METRICS_FILE) if "step" in row]
 
 
-def last(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:
+def last_metrics(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:
     """Return the last value of every number that a run has reported."""
     found: dict[str, float] = {}
     for row in rows:
@@ -51,7 +51,7 @@ def last(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:
     return found
 
 
-def forget_after(folder: Path, step: int) -> None:
+def forget_metrics_after(folder: Path, step: int) -> None:
     """Drop what was reported after a step: a resumed run reports it again."""
-    kept = [row for row in read(folder) if row["step"] <= step]
-    atomic_write_text(folder / FILE, "".join(json.dumps(row) + "\n" for row in kept))
+    kept = [row for row in read_metrics(folder) if row["step"] <= step]
+    atomic_write_text(folder / METRICS_FILE, "".join(json.dumps(row) + "\n" for row in kept))

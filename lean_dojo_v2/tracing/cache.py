@@ -19,8 +19,7 @@ from pathlib import Path
 from cattrs import BaseValidationError
 from cattrs.preconf.orjson import make_converter
 
-from lean_dojo_v2.atomic import atomic_write_bytes
-from lean_dojo_v2.paths import cache_dir
+from lean_dojo_v2.files import atomic_write_bytes, cache_dir
 from lean_dojo_v2.tracing.project.workspace import SourceFile
 from lean_dojo_v2.tracing.reading.records import TracedFile
 

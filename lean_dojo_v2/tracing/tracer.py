@@ -13,10 +13,9 @@ import attrs
 from tqdm import tqdm
 
 from lean_dojo_core.records import PremiseFile
-from lean_dojo_v2.data.difficulty import rated
-from lean_dojo_v2.data.repository import Repository
+from lean_dojo_v2.data import Repository, rated
 from lean_dojo_v2.errors import TraceError
-from lean_dojo_v2.lean.errors import LeanError
+from lean_dojo_v2.lean import LeanError
 from lean_dojo_v2.tracing.cache import TraceCache
 from lean_dojo_v2.tracing.project.repository import LeanGitRepo
 from lean_dojo_v2.tracing.project.workspace import SourceFile, Workspace, read_workspace
@@ -35,6 +34,8 @@ LEFT_OUT_KEY = "proofs_left_out"
 """Metadata key of the numbers of proofs left out, by reason."""
 STEPS_KEY = "tactics_left_out"
 """Metadata key of the numbers of tactics that are not steps, by reason."""
+OUTSIDE_KEY = "files_left_out"
+"""Metadata key of the Lean files that are in no library of the lakefile."""
 RESTING = "that rest on an error"
 
 
@@ -110,7 +111,8 @@ def trace_repository(
             report(FileDone(result, False, done, total))
     results = [*unusable, *(traced[file.module] for file in files)]
     own = {file.path for file in files if not file.package}.union(workspace.unusable)
-    return _assemble(repo, results, own, chosen.identity, date)
+    outside = [str(path) for path in project.outside()] if project.only is None else []
+    return _assemble(repo, results, own, chosen.identity, date, outside=outside)
 
 
 def trace_files(
@@ -165,6 +167,8 @@ def _assemble(
     own_paths: Container[str],
     engine: str,
     date: datetime | str | None,
+    *,
+    outside: Sequence[str],
 ) -> Repository:
     unsound = resting_on_errors(results)
     errors = list(_all_errors(results, unsound))
@@ -177,6 +181,8 @@ def _assemble(
         "date_processed": when or datetime.now(UTC).isoformat(timespec="seconds"),
         "engine": engine,
     }
+    if outside:
+        metadata[OUTSIDE_KEY] = outside
     if errors:
         metadata[ERRORS_KEY] = errors
         _log.warning("%s: %d errors, the first: %s", repo, len(errors), errors[0])

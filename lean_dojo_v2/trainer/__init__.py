@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 import lazy_loader
 
 if TYPE_CHECKING:
-    from lean_dojo_plugins.grpo.trainer import GRPOTrainer
-    from lean_dojo_plugins.progress.trainer import ProgressTrainer
-    from lean_dojo_plugins.retrieval.trainer import RetrievalTrainer
-    from lean_dojo_plugins.sft.trainer import SFTTrainer
+    from lean_dojo_plugins.grpo import GRPOTrainer
+    from lean_dojo_plugins.progress import ProgressTrainer
+    from lean_dojo_plugins.retrieval import RetrievalTrainer
+    from lean_dojo_plugins.sft import SFTTrainer
 
 __all__ = ["GRPOTrainer", "ProgressTrainer", "RetrievalTrainer", "SFTTrainer"]
 
 __getattr__, __dir__, _ = lazy_loader.attach(
     "lean_dojo_plugins",
     submod_attrs={
-        "grpo.trainer": ["GRPOTrainer"],
-        "progress.trainer": ["ProgressTrainer"],
-        "retrieval.trainer": ["RetrievalTrainer"],
-        "sft.trainer": ["SFTTrainer"],
+        "grpo": ["GRPOTrainer"],
+        "progress": ["ProgressTrainer"],
+        "retrieval": ["RetrievalTrainer"],
+        "sft": ["SFTTrainer"],
     },
 )

@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING
 import lazy_loader
 
 if TYPE_CHECKING:
-    from lean_dojo_plugins.grpo.dataset import GRPODataset
-    from lean_dojo_plugins.grpo.trainer import GRPOTrainer
+    from lean_dojo_plugins.grpo import GRPODataset, GRPOTrainer
 
 __all__ = ["GRPODataset", "GRPOTrainer"]
 
 __getattr__, __dir__, _ = lazy_loader.attach(
-    "lean_dojo_plugins.grpo", submod_attrs={"dataset": ["GRPODataset"], "trainer": ["GRPOTrainer"]}
+    "lean_dojo_plugins", submod_attrs={"grpo": ["GRPODataset", "GRPOTrainer"]}
 )

@@ -5,12 +5,10 @@ from typing import TYPE_CHECKING
 import lazy_loader
 
 if TYPE_CHECKING:
-    from lean_dojo_plugins.progress.dataset import ProgressDataset
-    from lean_dojo_plugins.progress.trainer import ProgressTrainer
+    from lean_dojo_plugins.progress import ProgressDataset, ProgressTrainer
 
 __all__ = ["ProgressDataset", "ProgressTrainer"]
 
 __getattr__, __dir__, _ = lazy_loader.attach(
-    "lean_dojo_plugins.progress",
-    submod_attrs={"dataset": ["ProgressDataset"], "trainer": ["ProgressTrainer"]},
+    "lean_dojo_plugins", submod_attrs={"progress": ["ProgressDataset", "ProgressTrainer"]}
 )

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 import lazy_loader
 
 if TYPE_CHECKING:
-    from lean_dojo_plugins.retrieval.trainer import RetrievalTrainer
+    from lean_dojo_plugins.retrieval import RetrievalTrainer
 
 __all__ = ["RetrievalTrainer"]
 
 __getattr__, __dir__, _ = lazy_loader.attach(
-    "lean_dojo_plugins.retrieval", submod_attrs={"trainer": ["RetrievalTrainer"]}
+    "lean_dojo_plugins", submod_attrs={"retrieval": ["RetrievalTrainer"]}
 )

@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING
 import lazy_loader
 
 if TYPE_CHECKING:
-    from lean_dojo_plugins.sft.dataset import SFTDataset
-    from lean_dojo_plugins.sft.trainer import SFTTrainer
+    from lean_dojo_plugins.sft import SFTDataset, SFTTrainer
 
 __all__ = ["SFTDataset", "SFTTrainer"]
 
 __getattr__, __dir__, _ = lazy_loader.attach(
-    "lean_dojo_plugins.sft", submod_attrs={"dataset": ["SFTDataset"], "trainer": ["SFTTrainer"]}
+    "lean_dojo_plugins", submod_attrs={"sft": ["SFTDataset", "SFTTrainer"]}
 )

@@ -1,4 +1,4 @@
-"""Public API of ``lean_dojo_plugins``; everything else in it is private.
+"""What most plugins need of ``lean_dojo_plugins``, in one place.
 
 Versioned with the plugin contract: names and arguments are stable until the contract's major
 version changes. Names are imported on first use.

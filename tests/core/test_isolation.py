@@ -1,4 +1,4 @@
-"""Plugins of really installed distributions: broken ones hurt nobody, and say what is wrong."""
+"""Plugins of distributions that are really installed: broken ones do not affect the others."""
 
 from __future__ import annotations
 
@@ -67,6 +67,32 @@ MANIFESTS = {
     "missing-target": HEADER + HOOK.format(name="missing-target", target="nowhere.at_all:reward"),
     "not-callable": HEADER + HOOK.format(name="not-callable", target="not_callable.data:NUMBER"),
 }
+KINDS = {
+    "kind-of-kinds": "from collections.abc import Iterable\n"
+    "from typing import ClassVar\n"
+    "from lean_dojo_core import ClassSpec, hookspec\n"
+    "class DashboardSpec(ClassSpec):\n    kind: ClassVar = 'dashboard'\n"
+    "@hookspec\ndef lean_dojo_dashboards() -> Iterable[DashboardSpec]:\n    yield from ()\n",
+    "raising-kind": "1 / 0",
+    "empty-kind": "",
+    "untyped-kind": "from lean_dojo_core import hookspec\n"
+    "@hookspec\ndef lean_dojo_things():\n    yield from ()\n",
+    "other-name-kind": "from collections.abc import Iterable\n"
+    "from lean_dojo_core import PluginSpec, hookspec\n"
+    "class OtherSpec(PluginSpec):\n    kind = 'other'\n"
+    "@hookspec\ndef lean_dojo_things() -> Iterable[OtherSpec]:\n    yield from ()\n",
+    "taken-kind": "from collections.abc import Iterable\n"
+    "from lean_dojo_core import TrainerSpec, hookspec\n"
+    "@hookspec\ndef lean_dojo_trainers() -> Iterable[TrainerSpec]:\n    yield from ()\n",
+}
+"""Distribution → source of its module of hook specifications."""
+FAILED_KINDS = {
+    "raising-kind": "ZeroDivisionError: division by zero",
+    "empty-kind": "specifies no hook",
+    "untyped-kind": "lean_dojo_things must be annotated with the descriptor that it yields",
+    "other-name-kind": "the hook of the kind 'other' must be called lean_dojo_others",
+    "taken-kind": "the kind 'trainer' is already specified",
+}
 REQUIRES = {"old-major": ["lean-dojo-v2<2"], "next-major": ["lean-dojo-v2>=3,<4"]}
 ACTIVE = {
     "well-made", "twin-one", "twin-two", "builtin-name", "chatty", "old-fashioned",
@@ -77,8 +103,9 @@ WHAT_FAILED = {
     "cannot-import": "ModuleNotFoundError: No module named 'a_module_that_nobody_has'",
     "exits": "SystemExit: no licence for this machine",
     "raising-hook": "lean_dojo_reward_functions raised ValueError: no GPU today",
-    "misspelt-hook": "unknown hook 'lean_dojo_reward_function' in plugin",
-    "wrong-type": "lean_dojo_reward_functions gave 'shortness' of type str; "
+    "misspelt-hook": "unknown hook 'lean_dojo_reward_function'. "
+    "Did you mean 'lean_dojo_reward_functions'",
+    "wrong-type": "lean_dojo_reward_functions yielded 'shortness' of type str; "
     "it must yield RewardFunctionSpec",
     "wrong-kind": "of type RewardFunctionSpec; it must yield TrainerSpec",
     "invalid-name": "'My Reward' is not a name; use kebab-case",
@@ -152,6 +179,11 @@ def installed(
                 folder, name, files, entry_points=entry_points, requires=REQUIRES.get(name, ())
             )
         )
+    for name, specification in KINDS.items():
+        module = name.replace("-", "_")
+        folder = tmp_path_factory.mktemp("wheels")
+        files = {f"{module}.py": specification}
+        wheels.append(make_wheel(folder, name, files, kinds={"kinds": module}))
     return Installed(pip_target(tmp_path_factory.mktemp("site"), wheels))
 
 
@@ -169,12 +201,35 @@ def test_listing_succeeds_and_lists_every_plugin(
     listing: Ran, plugins: dict[str, dict[str, Any]]
 ) -> None:
     assert listing.returncode == 0
-    assert set(MANIFESTS) <= set(plugins)
+    assert {*MANIFESTS, *KINDS} <= set(plugins)
 
 
-def test_wellmade_ones_are_active(plugins: dict[str, dict[str, Any]]) -> None:
+def test_valid_plugins_are_active(plugins: dict[str, dict[str, Any]]) -> None:
     active = {name for name, info in plugins.items() if info["status"] == "active"}
-    assert active == ACTIVE | {"lean-dojo-v2"}
+    assert active == ACTIVE | {"lean-dojo-v2", "kind-of-kinds"}
+
+
+@pytest.mark.parametrize(("name", "reason"), FAILED_KINDS.items())
+def test_a_broken_kind_is_listed_with_its_reason(
+    plugins: dict[str, dict[str, Any]], name: str, reason: str
+) -> None:
+    info = plugins[name]
+    assert (info["group"], info["status"]) == ("lean_dojo.kinds", "failed")
+    assert info["name"] == f"{name}:kinds.kinds"
+    assert reason in info["error"]
+
+
+def test_a_distribution_adds_a_kind(
+    installed: Installed, plugins: dict[str, dict[str, Any]]
+) -> None:
+    assert plugins["kind-of-kinds"]["offers"] == ["kind dashboard"]
+    ran = installed.lean_dojo("plugins", "--kind", "dashboard")
+    assert "No plugin offers anything of this kind" in ran.stderr
+    without = installed.lean_dojo(
+        "plugins", "--kind", "dashboard", LEAN_DOJO_DISABLE_PLUGINS="kind-of-kinds"
+    )
+    assert without.returncode == 2
+    assert "'dashboard' is not one of 'trainer', 'dataset-formatter'" in without.stderr
 
 
 @pytest.mark.parametrize(("name", "reason"), WHAT_FAILED.items())
@@ -187,7 +242,7 @@ def test_a_broken_plugin_is_listed_with_its_reason(
 
 
 @pytest.mark.parametrize(("name", "reason"), INCOMPATIBLE.items())
-def test_a_plugin_for_another_version_is_incompatible_with_both_numbers(
+def test_an_incompatible_plugin_is_listed_with_both_versions(
     plugins: dict[str, dict[str, Any]], name: str, reason: str
 ) -> None:
     assert plugins[name]["status"] == "incompatible"
@@ -203,17 +258,17 @@ def test_builtins_are_untouched(plugins: dict[str, dict[str, Any]], listing: Ran
     assert {("trainer", "sft"), ("dataset-formatter", "tactic-chat")} <= offered
 
 
-def test_what_a_manifest_prints_stays_out_of_the_data(listing: Ran) -> None:
+def test_output_of_a_manifest_does_not_reach_stdout(listing: Ran) -> None:
     assert "hello from the manifest" not in listing.stdout
     assert "hello from the manifest" in listing.stderr
 
 
-def test_a_deprecation_is_told_once_with_the_plugins_name(listing: Ran) -> None:
+def test_a_deprecation_warning_is_printed_once_and_names_the_plugin(listing: Ran) -> None:
     told = "plugin old-fashioned:plugin 1.0: columns is now required_columns"
     assert listing.stderr.count(told) == 1
 
 
-def test_python_api_over_a_mixed_environment(installed: Installed) -> None:
+def test_registries_work_beside_broken_plugins(installed: Installed) -> None:
     code = """
 import json
 from lean_dojo_core import registry
@@ -267,7 +322,7 @@ print(json.dumps({
 
 
 @pytest.mark.parametrize("way", ["well-made", "WELL_MADE", "well-made:plugin"])
-def test_disabled_by_environment(installed: Installed, way: str) -> None:
+def test_the_environment_variable_disables_plugins(installed: Installed, way: str) -> None:
     ran = installed.lean_dojo("plugins", "--json", LEAN_DOJO_DISABLE_PLUGINS=f"{way}, exits")
     infos = {info["distribution"]: info for info in ran.json["plugins"]}
     assert infos["well-made"]["status"] == infos["exits"]["status"] == "disabled"
@@ -276,20 +331,7 @@ def test_disabled_by_environment(installed: Installed, way: str) -> None:
     assert "well-made" not in {offer["name"] for offer in ran.json["offers"]}
 
 
-def test_allow_list_is_applied_before_import(installed: Installed) -> None:
-    ran = installed.lean_dojo("plugins", "--json", LEAN_DOJO_PLUGINS="well-made")
-    active = {i["distribution"] for i in ran.json["plugins"] if i["status"] == "active"}
-    assert active == {"well-made", "lean-dojo-v2"}
-    assert "hello from the manifest" not in ran.stderr
-
-
-def test_an_empty_allow_list_leaves_the_builtins(installed: Installed) -> None:
-    ran = installed.lean_dojo("plugins", "--json", LEAN_DOJO_PLUGINS="")
-    active = {i["distribution"] for i in ran.json["plugins"] if i["status"] == "active"}
-    assert active == {"lean-dojo-v2"}
-
-
-def test_strict_mode_refuses_to_work_and_names_the_broken(installed: Installed) -> None:
+def test_strict_mode_fails_and_names_the_broken_plugins(installed: Installed) -> None:
     ran = installed.lean_dojo("show", "well-made", LEAN_DOJO_STRICT_PLUGINS="1")
     assert ran.returncode == 1
     assert "cannot-import:plugin 1.0: ModuleNotFoundError" in ran.stderr
@@ -297,14 +339,17 @@ def test_strict_mode_refuses_to_work_and_names_the_broken(installed: Installed) 
     assert ran.stdout == ""
 
 
-def test_strict_mode_is_satisfied_without_broken_ones(installed: Installed) -> None:
+def test_strict_mode_passes_without_broken_plugins(installed: Installed) -> None:
     ran = installed.lean_dojo(
-        "show", "well-made", LEAN_DOJO_STRICT_PLUGINS="1", LEAN_DOJO_PLUGINS="well-made"
+        "show",
+        "well-made",
+        LEAN_DOJO_STRICT_PLUGINS="1",
+        LEAN_DOJO_DISABLE_PLUGINS=",".join({*MANIFESTS, *KINDS} - ACTIVE),
     )
     assert ran.returncode == 0, ran.stderr
 
 
-def test_listing_strictly_fails_but_lists(installed: Installed) -> None:
+def test_listing_in_strict_mode_fails_after_listing(installed: Installed) -> None:
     ran = installed.lean_dojo("plugins", "--failed", "--strict")
     assert ran.returncode == 1
     for name in WHAT_FAILED | INCOMPATIBLE:
@@ -312,7 +357,7 @@ def test_listing_strictly_fails_but_lists(installed: Installed) -> None:
 
 
 @pytest.mark.parametrize(("strict", "offered"), [("0", True), ("1", False)])
-def test_shell_completion_is_never_disturbed(
+def test_shell_completion_ignores_broken_plugins(
     installed: Installed, strict: str, offered: bool
 ) -> None:
     ran = installed.lean_dojo(
@@ -334,18 +379,9 @@ def test_version_names_third_party_plugins(installed: Installed) -> None:
     assert "exits 1.0 (failed)" in lines
 
 
-def test_a_zip_on_the_path_is_searched_too(
-    installed: Installed, tmp_path: Path, make_wheel: Callable[..., Path]
+def test_a_half_deleted_distribution_does_not_break_discovery(
+    installed: Installed, tmp_path: Path
 ) -> None:
-    files = {"zipped/__init__.py": "", "zipped/manifest.py": offering("zipped", "zipped")}
-    wheel = make_wheel(tmp_path, "zipped", files, entry_points={"plugin": "zipped.manifest"})
-    ran = installed.lean_dojo("plugins", "--json", PYTHONPATH=str(wheel))
-    infos = {info["distribution"]: info for info in ran.json["plugins"]}
-    assert infos["zipped"]["status"] == "active"
-    assert infos["zipped"]["version"] == "1.0"
-
-
-def test_a_half_deleted_distribution_is_survived(installed: Installed, tmp_path: Path) -> None:
     folder = tmp_path / "half_gone-1.0.dist-info"
     folder.mkdir()
     (folder / "entry_points.txt").write_text("[lean_dojo]\nplugin = half_gone.manifest\n")

@@ -1,4 +1,4 @@
-"""What records say about tactics as text."""
+"""``sorry`` and ``admit`` in the text of tactics."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from lean_dojo_core import contains_sorry
         "x\n  sorry\n",
     ],
 )
-def test_tactics_that_give_up(text: str) -> None:
+def test_sorry_and_admit_are_found(text: str) -> None:
     assert contains_sorry(text)
 
 

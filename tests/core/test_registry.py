@@ -7,8 +7,26 @@ from typing import Any
 import pytest
 
 import lean_dojo_core
-from lean_dojo_core import RewardFunctionSpec, TrainerSpec, hookspecs, registry, testing
+from lean_dojo_core import (
+    ChecksData,
+    Closes,
+    Evaluates,
+    GivesFeedback,
+    HasOwnData,
+    Preflights,
+    Previews,
+    Proves,
+    Registry,
+    RewardFunctionSpec,
+    TrainerSpec,
+    WarmsUp,
+    formats_whole_proofs,
+    registry,
+    testing,
+)
+from lean_dojo_core.discovery import import_target
 from lean_dojo_core.errors import (
+    ConfigError,
     InvalidSpecError,
     LeanDojoError,
     PluginLoadError,
@@ -21,7 +39,7 @@ def ones(completions: list[Any], **kwargs: Any) -> list[float]:
     return [1.0] * len(completions)
 
 
-def test_builtins_are_there_with_provenance() -> None:
+def test_builtins_are_registered_with_their_origin() -> None:
     entry = registry.trainers["sft"]
     assert entry.distribution == "lean-dojo-v2"
     assert entry.version.startswith("2.")
@@ -30,7 +48,7 @@ def test_builtins_are_there_with_provenance() -> None:
 
 
 @pytest.mark.parametrize("name", ["sft", "SFT", "lean-dojo-v2:sft", "Lean_Dojo.v2:Sft"])
-def test_look_up_folds(name: str) -> None:
+def test_look_up_ignores_case_and_underscores(name: str) -> None:
     assert registry.trainers[name].name == "sft"
     assert name in registry.trainers
 
@@ -53,7 +71,7 @@ def test_an_unknown_name_is_a_key_error_and_a_usage_error() -> None:
     assert str(caught.value).startswith("no trainer is called 'stf'. Did you mean 'sft'")
 
 
-def test_override_replaces_adds_nests_and_ends() -> None:
+def test_override_replaces_and_adds_and_can_be_nested() -> None:
     rewards = registry.reward_functions
     count = len(rewards)
     with rewards.override("constant", ones):
@@ -69,7 +87,7 @@ def test_override_replaces_adds_nests_and_ends() -> None:
     assert rewards["constant"].distribution == "lean-dojo-v2"
 
 
-def test_threads_that_ask_at_once_share_one_discovery() -> None:
+def test_concurrent_threads_share_one_discovery() -> None:
     code = (
         "import sys, threading\n"
         "from concurrent.futures import ThreadPoolExecutor\n"
@@ -85,7 +103,7 @@ def test_threads_that_ask_at_once_share_one_discovery() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_override_checks_what_it_is_given() -> None:
+def test_override_checks_its_target() -> None:
     with (
         pytest.raises(PluginLoadError, match="must be callable"),
         registry.reward_functions.override("x", 3),
@@ -98,7 +116,7 @@ def test_override_checks_what_it_is_given() -> None:
         pass
 
 
-def test_create_gives_options_to_a_class_only() -> None:
+def test_create_passes_options_only_to_a_class() -> None:
     assert registry.reward_functions["constant"].create(value=3)(["a"]) == [3.0]
     with (
         registry.reward_functions.override("function", ones),
@@ -107,7 +125,23 @@ def test_create_gives_options_to_a_class_only() -> None:
         registry.reward_functions["function"].create(value=3)
 
 
-def test_builtin_is_found_whoever_else_offers_the_name() -> None:
+def test_create_names_an_unknown_setting_and_a_missing_one() -> None:
+    class Trains:
+        def __init__(self, model_name: str, *, batch_size: int = 1) -> None: ...
+
+        def train(self, repos: Any, database: Any, data_path: Any) -> None: ...
+
+    with registry.trainers.override("trains", Trains):
+        entry = registry.trainers["trains"]
+        with pytest.raises(
+            ConfigError, match=r"no setting 'batchsize'\. Did you mean 'batch_size'"
+        ):
+            entry.create(model_name="m", batchsize=2)
+        with pytest.raises(ConfigError, match="'model_name'"):
+            entry.create()
+
+
+def test_a_builtin_is_found_even_if_another_plugin_offers_its_name() -> None:
     assert registry.builtin(registry.reward_functions, "constant").__name__ == "Constant"
 
 
@@ -131,7 +165,7 @@ def test_bad_summaries(summary: Any) -> None:
         RewardFunctionSpec(name="a", target="a:b", summary=summary)
 
 
-def test_columns_are_a_tuple_whatever_was_given() -> None:
+def test_columns_are_converted_to_a_tuple() -> None:
     def columns(value: Any) -> tuple[str, ...]:
         return TrainerSpec(
             name="a", target="a:b", summary="s", required_columns=value
@@ -143,7 +177,7 @@ def test_columns_are_a_tuple_whatever_was_given() -> None:
         columns(["not a column"])
 
 
-def test_every_public_name_is_there_and_documented() -> None:
+def test_every_public_name_exists_and_is_documented() -> None:
     for name in lean_dojo_core.__all__:
         assert getattr(lean_dojo_core, name) is not None
     assert set(lean_dojo_core.__all__) <= set(dir(lean_dojo_core))
@@ -165,11 +199,45 @@ def test_every_error_has_one_root_and_an_exit_code() -> None:
             assert getattr(value, "exit_code", 1) in {1, 2}
 
 
-def test_every_hook_specification_has_a_registry_a_suite_and_an_example() -> None:
-    hooks = hookspecs.HOOKS
-    assert [spec.hook() for spec in hooks.values()] == list(hooks)
-    assert list(registry.REGISTRIES) == [spec.kind for spec in hooks.values()]
-    for name, spec in hooks.items():
-        assert getattr(registry, spec.plural()).kind == spec.kind
-        assert hasattr(testing, spec.suite())
-        assert f"... def {name}():" in (getattr(hookspecs, name).__doc__ or "")
+def test_every_kind_has_a_hook_a_registry_a_suite_and_an_example() -> None:
+    manager, kinds = registry.manager(), registry.current().kinds
+    assert list(registry.registries()) == list(kinds)
+    assert list(kinds)[:3] == ["trainer", "dataset-formatter", "reward-function"]
+    for name, spec in kinds.items():
+        assert Registry[Any, Any](spec).kind == name
+        assert issubclass(import_target(spec.suite), testing.Suite)
+        specified = getattr(manager.hook, spec.hook()).spec
+        assert f"... def {spec.hook()}():" in (specified.function.__doc__ or "")
+
+
+def test_pluggys_manager_shows_what_is_registered() -> None:
+    manager = registry.manager()
+    assert manager is registry.manager()
+    names = {name for name, plugin in manager.list_name_plugin() if plugin is not None}
+    active = [info for info in registry.current().plugins if info.status == "active"]
+    assert names == {info.name for info in active if info.group == "lean_dojo"}
+    callers = manager.get_hookcallers(manager.get_plugin("lean-dojo-v2:sft")) or []
+    assert "lean_dojo_trainers" in {caller.name for caller in callers}
+
+
+def test_isinstance_works_for_the_optional_protocols() -> None:
+    class Careful:
+        own_data = "rows.jsonl"
+
+        def preflight(self) -> None: ...
+
+        def check_data(self, theorems: object) -> None: ...
+
+        def close(self) -> None: ...
+
+    assert isinstance(Careful(), Preflights)
+    assert isinstance(Careful(), ChecksData)
+    assert isinstance(Careful(), HasOwnData)
+    assert isinstance(Careful(), Closes)
+    assert not isinstance(Careful(), Evaluates | Proves | Previews | WarmsUp | GivesFeedback)
+
+
+@pytest.mark.parametrize(("stated", "whole"), [({}, False), ({"whole_proof": True}, True)])
+def test_a_formatter_declares_whether_it_formats_whole_proofs(stated: Any, whole: bool) -> None:
+    formatter = type("Mine", (), {"columns": (), **stated})()
+    assert formats_whole_proofs(formatter) is whole

@@ -83,13 +83,13 @@ def test_a_dataclass() -> None:
     ]
 
 
-def test_what_cannot_be_resolved_is_any_and_says_so() -> None:
+def test_an_unresolvable_annotation_becomes_any() -> None:
     missing, mystery = settings_of(Loose)
     assert (missing.annotation, missing.type_text, missing.resolved) == (Any, "any", False)
     assert (mystery.annotation, mystery.type_text, mystery.resolved) == (Any, "Mystery", False)
 
 
-def test_functions_and_instances_have_none() -> None:
+def test_functions_and_instances_have_no_settings() -> None:
     assert settings_of(len) == ()
     assert settings_of(Plain(1)) == ()
 

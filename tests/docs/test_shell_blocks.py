@@ -14,11 +14,10 @@ import pytest
 from lean_dojo_core import registry
 from lean_dojo_core.settings import settings_of
 from lean_dojo_v2.cli import cli
-from lean_dojo_v2.config import parse_assignment
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.lean_progress.create_sample_dataset import main as create_sample_dataset
 from lean_dojo_v2.sample import sample_database_path
-from lean_dojo_v2.structuring import class_in
+from lean_dojo_v2.settings import class_in, parse_assignment
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = {
@@ -66,7 +65,7 @@ def _check_names(command: click.Command, context: click.Context, given: dict[str
         name = name or "sft"
     if own in {"train", "evaluate", "preview", "show", "hf", "lean"} and name is not None:
         one = own not in {"preview", "show"}
-        places = [registry.trainers] if one else registry.REGISTRIES.values()
+        places = [registry.trainers] if one else registry.registries().values()
         [entry] = [place[name] for place in places if name in place]
         for text in given.get("assignments") or ():
             _check_setting(entry.load(), parse_assignment(text).values)

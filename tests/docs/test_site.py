@@ -67,7 +67,7 @@ def test_public_names_stand_in_the_reference() -> None:
     text = "".join(p.read_text("utf-8") for p in (ROOT / "docs" / "reference").glob("*.md"))
     import lean_dojo_core
 
-    modules = {"API_VERSION", "registry"}
+    modules = {"API_VERSION", "errors", "registry"}
     from lean_dojo_core.discovery import PluginInfo  # noqa: F401 - described with `plugins --json`
 
     hidden = {"PluginInfo", "hookimpl"}

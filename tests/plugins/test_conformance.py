@@ -10,17 +10,16 @@ from typing import Any
 
 import pytest
 
-from lean_dojo_core import registry, testing
-from lean_dojo_core.hookspecs import KINDS
+from lean_dojo_core import registry
+from lean_dojo_core.discovery import import_target
 from lean_dojo_core.settings import settings_of
 from lean_dojo_core.testing import (
-    BenchmarkSuite,
     ManifestSuite,
-    ProverSuite,
     RewardFunctionSuite,
     Suite,
     TrainerSuite,
 )
+from lean_dojo_v2.kinds.testing import BenchmarkSuite, ProverSuite
 from lean_dojo_v2.sample import sample_database_path
 
 
@@ -109,10 +108,13 @@ OURS: dict[str, type[Suite]] = {
     "prover": BuiltinProverSuite,
     "benchmark": BuiltinBenchmarkSuite,
 }
-SUITES = {name: OURS.get(name) or getattr(testing, kind.suite()) for name, kind in KINDS.items()}
+SUITES = {
+    name: OURS.get(name) or import_target(kind.suite)
+    for name, kind in registry.current().kinds.items()
+}
 
 for _kind, _suite in SUITES.items():
-    for _entry in registry.REGISTRIES[_kind].entries():
+    for _entry in registry.registries()[_kind].entries():
         if _entry.plugin.builtin:
             _title = "".join(word.title() for word in (*_entry.name.split("-"), *_kind.split("-")))
             _made = type(f"Test{_title}", (_suite,), {"name": _entry.qualified_name})
@@ -123,4 +125,4 @@ for _kind, _suite in SUITES.items():
 
 @pytest.mark.parametrize("kind", SUITES)
 def test_every_kind_has_builtins(kind: str) -> None:
-    assert any(entry.plugin.builtin for entry in registry.REGISTRIES[kind].entries())
+    assert any(entry.plugin.builtin for entry in registry.registries()[kind].entries())

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -59,6 +61,10 @@ GOOD = {
 }
 BAD = {
     "no reward": (GRPO, ["needs a reward", "--reward NAME", "pantograph-verified"]),
+    "a batch larger than the data": (
+        ("grpo", "--reward", "constant", "--set", "batch_size=100000"),
+        ["batch_size: a batch takes completions of 12500 prompts, and the data have", "lower"],
+    ),
     "a column": ((*GRPO, "--reward", "trl:accuracy_reward"), ["'solution'", "tactic-prompt"]),
     "a factory": (
         (*GRPO, "--reward", "trl:get_soft_overlong_punishment"), ["without options", "{OPTION:"],
@@ -112,6 +118,46 @@ def test_a_folder_without_a_model(dry_run: DryRun) -> None:
     Path("empty").mkdir()
     code, message = dry_run("sft", "--set", "model_name=empty")
     assert (code, "holds no model" in message) == (2, True)
+
+
+def test_a_name_that_is_nearly_one(dry_run: DryRun, model: Path) -> None:
+    code, message = dry_run("sft", "--set", "model_name=shippd")
+    assert (code, "Did you mean 'shipped'?" in message) == (2, True)
+    shutil.copytree(model, "my-model")
+    code, message = dry_run("sft", "--set", "model_name=my-modle")
+    assert (code, "Did you mean 'my-model'?" in message) == (2, True)
+
+
+def test_a_model_without_a_tokenizer(dry_run: DryRun, model: Path) -> None:
+    shutil.copytree(model, "bare", ignore=shutil.ignore_patterns("tokenizer*", "special*"))
+    code, message = dry_run("sft", "--set", "model_name=bare")
+    assert code == 2
+    assert "model_name: the folder bare holds a model but no tokenizer" in message
+    assert "sentencepiece" not in message
+
+
+def test_a_folder_with_a_run_of_other_settings(dry_run: DryRun) -> None:
+    run = {"version": 1, "trainer": "SFTTrainer", "settings": {"lr": 0.5}, "finished": []}
+    checkpoint = Path("out/checkpoints/1-a/checkpoint-5")
+    checkpoint.mkdir(parents=True)
+    Path("out/training_state.json").write_text(json.dumps(run))
+    code, message = dry_run("sft", "--set", "output_dir=out")
+    assert (code, "lr was 0.5 and is " in message) == (2, True)
+    assert dry_run("sft", "--set", "output_dir=out", "--no-resume")[0] == 0
+    assert checkpoint.is_dir()
+
+
+STATED = [{"name": f"t{n}", "formal_statement": f"theorem t{n} : {n} = {n} :="} for n in range(3)]
+
+
+@pytest.mark.parametrize(("batch", "code"), [(24, 0), (32, 2)])
+def test_a_batch_larger_than_the_set(dry_run: DryRun, batch: int, code: int) -> None:
+    Path("few.jsonl").write_text("\n".join(map(json.dumps, STATED)))
+    words = ("--reward", "constant", "--set", "statements=few.jsonl")
+    ended, message = dry_run("grpo", "--set", f"batch_size={batch}", *words)
+    assert ended == code
+    said = "batch_size: a batch takes completions of 4 prompts, and the data have 3"
+    assert (said in message) == bool(code)
 
 
 def test_python_users_are_told_before_data_is_prepared(model: Path, tmp_path: Path) -> None:

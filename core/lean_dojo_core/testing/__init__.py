@@ -15,6 +15,24 @@ Override ``make`` where the object needs options. Every failure says what to cha
 needed to run them: :func:`run_suite` and :func:`check_distribution` return the findings as records.
 """
 
-import lazy_loader
+from lean_dojo_core.testing.formatters import DatasetFormatterSuite
+from lean_dojo_core.testing.manifest import ManifestSuite, check_distribution
+from lean_dojo_core.testing.rewards import RewardFunctionSuite
+from lean_dojo_core.testing.samples import ODD_THEOREMS, SAMPLE_THEOREMS
+from lean_dojo_core.testing.suite import ClassSuite, DescribedSuite, Finding, Suite, run_suite
+from lean_dojo_core.testing.trainers import TrainerSuite
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__all__ = [
+    "ODD_THEOREMS",
+    "SAMPLE_THEOREMS",
+    "ClassSuite",
+    "DatasetFormatterSuite",
+    "DescribedSuite",
+    "Finding",
+    "ManifestSuite",
+    "RewardFunctionSuite",
+    "Suite",
+    "TrainerSuite",
+    "check_distribution",
+    "run_suite",
+]

@@ -8,7 +8,7 @@ import pickle
 from typing import Any
 
 from lean_dojo_core import registry
-from lean_dojo_core.protocols import DatasetFormatter, Row
+from lean_dojo_core.protocols import DatasetFormatter, Row, formats_whole_proofs
 from lean_dojo_core.records import MARK_OPEN, Theorem
 from lean_dojo_core.testing.samples import ODD_THEOREMS, SAMPLE_THEOREMS
 from lean_dojo_core.testing.suite import DescribedSuite, explained
@@ -20,14 +20,14 @@ ROLES = {"system", "user", "assistant", "developer", "tool"}
 class DatasetFormatterSuite(DescribedSuite):
     """Checks of a dataset formatter.
 
-    Set ``name``; override ``make`` if it needs options, and ``theorems`` if the sample theorems
-    give it nothing to learn from.
+    Set ``name``; override ``make`` if it needs options, and ``theorems`` if it cannot learn
+    from the sample theorems.
     """
 
-    _registry = registry.dataset_formatters
+    entries = registry.dataset_formatters
 
     def theorems(self) -> tuple[Theorem, ...]:
-        """Return theorems from which there is something to learn."""
+        """Return theorems that yield rows."""
         return SAMPLE_THEOREMS
 
     def rows(
@@ -39,9 +39,9 @@ class DatasetFormatterSuite(DescribedSuite):
         return [row for theorem in chosen for row in used.rows(theorem)]
 
     def test_gives_rows(self) -> None:
-        """Ordinary theorems give rows."""
+        """Ordinary theorems yield rows."""
         assert self.rows(), (
-            "it gives no row for ordinary theorems; override `theorems` with what it can learn from"
+            "it yields no row for ordinary theorems; override `theorems` with some that do"
         )
 
     def test_columns_are_declared(self) -> None:
@@ -78,7 +78,7 @@ class DatasetFormatterSuite(DescribedSuite):
         """Theorems without proof, with ``sorry`` or with empty states raise nothing."""
         for theorem in ODD_THEOREMS:
             odd = f"{theorem.full_name!r} of lean_dojo_core.testing.ODD_THEOREMS"
-            advice = "give no row where there is nothing to learn from"
+            advice = "yield no row where there is nothing to learn from"
             with explained(f"it raises on the theorem {odd}", advice):
                 list(self.subject.rows(theorem))
 
@@ -91,9 +91,9 @@ class DatasetFormatterSuite(DescribedSuite):
                 )
 
     def test_is_deterministic(self) -> None:
-        """The same theorem gives the same rows, also from a fresh formatter."""
+        """The same theorem yields the same rows, also from a fresh formatter."""
         assert self.rows() == self.rows() == self.rows(formatter=self.make()), (
-            "the same theorems gave different rows the second time, or with a fresh one; seed "
+            "the same theorems yielded different rows the second time, or with a fresh one; seed "
             "randomness by the theorem, and keep no state between theorems"
         )
 
@@ -101,10 +101,12 @@ class DatasetFormatterSuite(DescribedSuite):
         """It can be pickled, for worker processes."""
         with explained("it cannot be pickled", "define it at module level"):
             copied = pickle.loads(pickle.dumps(self.subject))  # noqa: S301 - our own bytes
-        assert self.rows(formatter=copied) == self.rows(), "its unpickled copy gives different rows"
+        assert self.rows(formatter=copied) == self.rows(), (
+            "its unpickled copy yields different rows"
+        )
 
     def test_prompt_is_a_conversation(self) -> None:
-        """``prompt`` gives messages that end with the user's and contain the goal."""
+        """``prompt`` returns messages that end with the user's and contain the goal."""
         signature = inspect.signature(self.subject.prompt)
         assert "premises" in signature.parameters, (
             f"prompt{signature} does not take premises; write prompt(self, goal, *, premises=()) "
@@ -121,27 +123,27 @@ class DatasetFormatterSuite(DescribedSuite):
             )
 
     def test_prompt_is_the_text_of_training(self) -> None:
-        """Rows use exactly the conversation that ``prompt`` gives at proof time.
+        """Rows use exactly the conversation that ``prompt`` returns at proof time.
 
         A formatter of whole proofs prompts with the statement.
         """
         for theorem in self.theorems():
             states = [tactic.state_before for tactic in theorem.traced_tactics]
-            whole = getattr(self.subject, "whole_proof", False)
+            whole = formats_whole_proofs(self.subject)
             goals = [theorem.theorem_statement or ""] if whole else states
             asked = [self.subject.prompt(goal) for goal in goals]
             for row in self.subject.rows(theorem):
                 messages = row.get("messages")  # neither: a row of another shape (a pair, a number)
                 trained = row.get("prompt", messages and messages[:-1])
                 assert trained is None or trained in asked, (
-                    f"a row asks with {trained!r:.300}, but prompt() of its goal gives "
+                    f"a row asks with {trained!r:.300}, but prompt() of its goal returns "
                     f"{(asked or [None])[0]!r:.300}; build rows by calling prompt()"
                 )
 
 
 def _conversation_problem(messages: Any) -> str | None:
     if not isinstance(messages, list) or not messages:
-        return f"prompt() gave {messages!r:.80}; give a list of messages"
+        return f"prompt() returned {messages!r:.80}; return a list of messages"
     for message in messages:
         if not isinstance(message, dict) or set(message) != {"role", "content"}:
             return f"{message!r:.80} is not a message; use {{'role': …, 'content': …}}"

@@ -54,7 +54,7 @@ class ManifestSuite(Suite):
     make = plugins
 
     def test_every_plugin_is_active(self) -> None:
-        """Every entry point loads and every hook gives descriptors."""
+        """Every entry point loads and every hook yields descriptors."""
         broken = [f"{p.name}: {p.error}" for p in self.plugins() if p.status != "active"]
         assert not broken, "; ".join(broken)
 
@@ -81,7 +81,7 @@ class ManifestSuite(Suite):
         assert not printed, f"its import prints {printed[:60]!r}; print nothing, or to stderr"
 
     def test_bounds_the_host_version(self) -> None:
-        """``Requires-Dist`` names the host with an upper bound, so that pip knows."""
+        """``Requires-Dist`` names the host with an upper bound, for pip."""
         if normalise(self.distribution) == HOST_DISTRIBUTION or self.distribution.endswith(".py"):
             return
         mine = host_requirements(self.distribution)
@@ -105,7 +105,7 @@ class ManifestSuite(Suite):
         for entry in _entries(self.distribution):
             others = [
                 other.qualified_name
-                for other in registry.REGISTRIES[entry.spec.kind].entries()
+                for other in registry.registries()[entry.spec.kind].entries()
                 if other.name == entry.name and other.plugin != entry.plugin
             ]
             assert not others, (
@@ -135,8 +135,9 @@ def check_distribution(distribution: str, guard: Guard | None = None) -> Iterato
     manifest = type("M", (ManifestSuite,), {"distribution": distribution, "name": distribution})
     yield from run_suite(manifest, guard=guard)
     for entry in _entries(distribution):
-        suite = import_target(f"lean_dojo_core.testing:{entry.spec.suite()}")
-        named = type("Named", (suite,), {"name": entry.qualified_name})
+        suite = import_target(entry.spec.suite)
+        kind: registry.Registry[Any, Any] = registry.Registry(type(entry.spec))
+        named = type("Named", (suite,), {"name": entry.qualified_name, "entries": kind})
         try:
             instance = suite.can_make(entry.load())
         except PluginLoadError:  # the manifest's finding says why
@@ -148,7 +149,7 @@ def _entries(distribution: str) -> list[registry.Entry[Any, Any]]:
     """List what a distribution offers."""
     return [
         entry
-        for entries in registry.REGISTRIES.values()
+        for entries in registry.registries().values()
         for entry in entries.entries()
         if normalise(entry.distribution) == normalise(distribution)
     ]

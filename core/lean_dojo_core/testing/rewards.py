@@ -10,6 +10,7 @@ import pickle
 from typing import Any
 
 from lean_dojo_core import registry
+from lean_dojo_core.protocols import Closes
 from lean_dojo_core.settings import settings_of
 from lean_dojo_core.testing.samples import ODD_COMPLETIONS, SAMPLE_THEOREMS
 from lean_dojo_core.testing.suite import DescribedSuite, close, explained
@@ -25,7 +26,7 @@ class RewardFunctionSuite(DescribedSuite):
     own. A reward may keep state (a novelty bonus), but two fresh ones must agree.
     """
 
-    _registry = registry.reward_functions
+    entries = registry.reward_functions
 
     def columns(self, count: int) -> dict[str, list[Any]]:
         """Return the dataset columns for ``count`` completions; override to add yours."""
@@ -44,7 +45,7 @@ class RewardFunctionSuite(DescribedSuite):
         return {column: [value] * count for column, value in known.items()}
 
     def score(self, completions: list[str], function: Any = None) -> list[Any]:
-        """Call the function as TRL does and give its result as a list."""
+        """Call the function as TRL does and return its result as a list."""
         result = _call(
             self.subject if function is None else function,
             completions,
@@ -61,21 +62,21 @@ class RewardFunctionSuite(DescribedSuite):
         return list(result)
 
     def test_leaves_the_word_weight_free(self) -> None:
-        """A file gives every reward a ``weight`` beside its own settings: its share in the sum."""
+        """In a settings file, ``weight`` is a reward's share in the sum, not its setting."""
         names = [setting.name for setting in settings_of(type(self.subject))]
         assert "weight" not in names, (
             "it has a setting 'weight', which a file cannot set, because there 'weight' is the "
             "reward's share in the sum; give the setting another name"
         )
 
-    def test_gives_its_engines_back(self) -> None:
+    def test_closes_its_engines(self) -> None:
         """A reward that uses Lean has ``close()``, since an engine takes a gigabyte."""
         if not self.name or not self.entry.spec.needs_lean:
             return
         fresh = self.make()
-        assert callable(getattr(fresh, "close", None)), (
+        assert isinstance(fresh, Closes), (
             "its descriptor says needs_lean, and it has no close(); stop its engines there, or "
-            "give those of lean_dojo_v2.lean.shared_engines() back"
+            "close those of lean_dojo_v2.lean.shared_engines()"
         )
         fresh.close()  # nothing has started yet
         fresh.close()
@@ -94,13 +95,13 @@ class RewardFunctionSuite(DescribedSuite):
         )
 
     def test_gives_one_number_per_completion(self) -> None:
-        """It gives one finite number per completion; ``None`` or NaN where it does not apply."""
+        """It returns one finite number per completion; ``None`` or NaN where it does not apply."""
         _check_numbers(self.score(list(COMPLETIONS)), COMPLETIONS)
 
     def test_takes_an_empty_batch(self) -> None:
-        """An empty batch gives no numbers."""
+        """It returns an empty list for an empty batch."""
         scores = self.score([])
-        assert scores == [], f"for an empty batch it gave {scores!r}; return an empty list"
+        assert scores == [], f"for an empty batch it returned {scores!r}; return an empty list"
 
     def test_takes_odd_completions(self) -> None:
         """Empty, long, multi-line, hostile and non-ASCII completions raise nothing."""
@@ -112,7 +113,7 @@ class RewardFunctionSuite(DescribedSuite):
         _check_numbers(scores, ODD_COMPLETIONS)
 
     def test_two_fresh_ones_agree(self) -> None:
-        """Two fresh objects give the same completions the same scores."""
+        """Two fresh objects score the same completions alike."""
         self._check_agreement(
             (self.make(), self.make()), "two fresh ones", "seed what is random, or drop it"
         )
@@ -134,10 +135,10 @@ class RewardFunctionSuite(DescribedSuite):
         finally:
             for reward in rewards:
                 close(reward)
-        # NaN, which does not equal itself, does not apply: as None.
+        # NaN means the same as None, but does not equal itself.
         same = [[None if one != one else one for one in scores] for scores in (first, second)]  # noqa: PLR0124
         assert same[0] == same[1], (
-            f"{called} gave {first} and {second} for the same completions; {advice}"
+            f"{called} returned {first} and {second} for the same completions; {advice}"
         )
 
     def test_leaves_its_input_alone(self) -> None:
@@ -159,16 +160,16 @@ def _call(function: Any, completions: list[str], **columns: Any) -> Any:
 
 def _check_numbers(scores: list[Any], completions: tuple[str, ...]) -> None:
     assert len(scores) == len(completions), (
-        f"it gave {len(scores)} numbers for {len(completions)} completions; give one each, "
+        f"it returned {len(scores)} numbers for {len(completions)} completions; return one each, "
         "None where the reward does not apply"
     )
     for score, completion in zip(scores, completions, strict=True):
-        said = f"for {completion[:40]!r} it gave {score!r:.80}"
+        result = f"for {completion[:40]!r} it returned {score!r:.80}"
         with explained(
-            f"{said}, which is not a number",
-            "give a float, or None where the reward does not apply",
+            f"{result}, which is not a number",
+            "return a float, or None where the reward does not apply",
         ):
             number = math.nan if score is None else float(score)
         assert not math.isinf(number), (
-            f"{said}; an infinite reward makes every advantage NaN, so bound it"
+            f"{result}; an infinite reward makes every advantage NaN, so bound it"
         )

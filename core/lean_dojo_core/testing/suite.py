@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NoReturn, TypeAlias
 import attrs
 
 from lean_dojo_core.errors import LeanDojoError
+from lean_dojo_core.protocols import Closes
 from lean_dojo_core.registry import Entry, Registry
 from lean_dojo_core.settings import settings_of
 
@@ -35,20 +36,21 @@ class Suite:
 
     Attributes:
         name: Short or qualified name under which the object is registered.
+        entries: The kind's registry, in which the name is looked up.
     """
 
     name: ClassVar[str] = ""
-    _registry: ClassVar[Registry[Any, Any]]
+    entries: ClassVar[Registry[Any, Any]]
     _made: ClassVar[dict[type, Any]] = {}
 
     @property
     def entry(self) -> Entry[Any, Any]:
         """The registered entry."""
         assert self.name, f"set `name` in {type(self).__name__} to the name you registered"
-        return self._registry[self.name]
+        return self.entries[self.name]
 
     @classmethod
-    def can_make(cls, target: Any) -> bool:  # noqa: ARG003 - for kinds that ask it
+    def can_make(cls, target: Any) -> bool:  # noqa: ARG003 - for kinds that override it
         """Whether the object can be made without the author's help."""
         return True
 
@@ -125,9 +127,8 @@ class ClassSuite(DescribedSuite):
 
 def close(subject: object) -> None:
     """Close an object that can be closed."""
-    end = getattr(subject, "close", None)
-    if callable(end) and not inspect.isclass(subject):
-        end()
+    if isinstance(subject, Closes) and not inspect.isclass(subject):
+        subject.close()
 
 
 @contextmanager
@@ -154,7 +155,7 @@ def run_suite(
         instance: Whether an object can be made; if not, tests that need one are left out.
         guard: Runs each check; without one, a check may take for ever.
     """
-    kind = getattr(suite, "_registry", None)
+    kind = getattr(suite, "entries", None)
     subject = f"{kind.kind} {suite.name}" if kind is not None else suite.name
     names = dict.fromkeys(name for base in reversed(suite.__mro__) for name in vars(base))
     tests = [name for name in names if name.startswith("test_")]
@@ -172,7 +173,7 @@ def run_suite(
             if name in tests or problem is not None:
                 findings.append(Finding(subject, check, problem))
             if name not in tests and problem is not None:
-                break  # without the object, every test would say the same
+                break  # without the object, every test would fail in the same way
     except TimeoutError as error:
         findings.append(Finding(subject, check, str(error)))
     finally:
@@ -195,6 +196,6 @@ def _problem(suite: type[Suite], name: str) -> str | None:
             found()
     except (AssertionError, LeanDojoError) as error:
         return str(error) or f"the check {name} failed without a message"
-    except (Exception, SystemExit) as error:  # a plugin's code: anything may come out of it
+    except (Exception, SystemExit) as error:  # plugin code may raise anything
         return f"{type(error).__name__}: {error}"
     return None

@@ -22,12 +22,9 @@ import orjson
 
 from lean_dojo_core.errors import DataError, UsageError
 from lean_dojo_core.records import BenchmarkProblem
-from lean_dojo_v2.atomic import atomic_write_bytes
 from lean_dojo_v2.benchmarks.jsonl import JsonlBenchmark
-from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.engines.embedded.install import version_key
-from lean_dojo_v2.lean.errors import EngineMemoryError
-from lean_dojo_v2.paths import user_cache
+from lean_dojo_v2.files import atomic_write_bytes, user_cache
+from lean_dojo_v2.lean import EngineMemoryError, Server, embedded_version_key
 
 LIBRARY = ("Init", "Std")
 """The modules that import the whole library."""
@@ -163,7 +160,10 @@ def _accessible(text: str) -> str:
 def _digests(
     server: Server, text: str, header: bool, names: Iterable[str]
 ) -> dict[str, str | None]:
-    fields = {"file": text, "fileName": "Core.lean", "names": list(names), "header": header}
+    fields = {
+        "file": text, "fileName": "Core.lean", "names": list(names), "header": header,
+        "statements": True,
+    }  # fmt: skip
     try:
         answer = server.ask("dojo.check", fields, TIMEOUT)
     except EngineMemoryError:  # its memory is full; the next call starts another engine
@@ -202,7 +202,7 @@ class CoreLibraryBenchmark:
                 + ", ".join(every)
             )
         digest = hashlib.sha256(orjson.dumps(chosen)).hexdigest()[:12]
-        file = user_cache() / "core-library" / f"{version_key()}-{digest}.jsonl"
+        file = user_cache() / "core-library" / f"{embedded_version_key()}-{digest}.jsonl"
         if not file.exists():
             write_problems(_read(chosen), file)
         return [attrs.evolve(one, split=None) for one in JsonlBenchmark(file).problems()]

@@ -14,9 +14,8 @@ import orjson
 
 from lean_dojo_core.errors import DataError
 from lean_dojo_core.records import PremiseFile, Theorem
-from lean_dojo_v2.data.codec import premise_file_from_dict, theorem_from_dict
-from lean_dojo_v2.data.errors import MalformedError
-from lean_dojo_v2.json_text import read_json
+from lean_dojo_v2.data import MalformedError, premise_file_from_dict, theorem_from_dict
+from lean_dojo_v2.files import read_json
 
 
 def read_theorems(path: str | Path) -> Iterator[Theorem]:

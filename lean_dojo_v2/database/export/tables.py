@@ -11,11 +11,11 @@ from typing import Any, Literal, TypeAlias
 import orjson
 
 from lean_dojo_core.records import remove_marks
-from lean_dojo_v2.atomic import atomic_write_text, atomic_writer
-from lean_dojo_v2.data.repository import Repository
+from lean_dojo_v2.data import Repository
 from lean_dojo_v2.database.export.read import read_theorems
 from lean_dojo_v2.database.export.splits import SPLITS
 from lean_dojo_v2.database.export.write import export_merged_data
+from lean_dojo_v2.files import atomic_write_text, atomic_writer
 
 Format: TypeAlias = Literal["jsonl", "parquet", "hf"]
 COLUMNS = (

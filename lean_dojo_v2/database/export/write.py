@@ -15,16 +15,21 @@ from pathlib import Path
 from typing import IO, Any
 
 from lean_dojo_core.records import Theorem
-from lean_dojo_v2.atomic import atomic_write_bytes, atomic_writer
-from lean_dojo_v2.data.codec import dumps, exported_theorem, premise_file_to_dict
-from lean_dojo_v2.data.imports import dependencies_first
-from lean_dojo_v2.data.repository import HEADER, Repository
+from lean_dojo_v2.data import (
+    HEADER_FIELDS,
+    Repository,
+    dependencies_first,
+    dumps,
+    exported_theorem,
+    premise_file_to_dict,
+)
 from lean_dojo_v2.database.export.splits import (
     SPLITS,
     STRATEGIES,
     novel_premises_split_of,
     split_of,
 )
+from lean_dojo_v2.files import atomic_write_bytes, atomic_writer
 
 TOTALS = (
     "total_theorems", "num_proven_theorems", "num_sorry_theorems", "num_premise_files",
@@ -87,7 +92,7 @@ def _metadata(repositories: Sequence[Repository]) -> dict[str, Any]:
     headers = [repository.header_to_dict() for repository in repositories]
     return {
         "repositories": [
-            {name: header[name] for name in (*HEADER, "metadata")} for header in headers
+            {name: header[name] for name in (*HEADER_FIELDS, "metadata")} for header in headers
         ],
         **{name: sum(header[name] for header in headers) for name in TOTALS},
     }

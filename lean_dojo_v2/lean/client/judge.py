@@ -1,75 +1,217 @@
-"""Judges of texts whose own engine cannot be trusted.
+"""Who says yes: an engine that elaborates nothing, and one that reads references only.
 
-An engine that has run a program of a text may report anything. So it exports the finished
-declarations as data (``export`` of ``dojo.check``), and another engine elaborates the statement to
-prove, from the reference alone, and gives the declarations to Lean's kernel (``dojo.judge``). If
-the reference contains programs as well, a third engine does the latter, which elaborates nothing.
+An engine that has elaborated a text may report anything: the text's programs ran in it. So it hands
+over what its constants depend on as data, an :class:`Export`, and a *judge* gives that to Lean's
+kernel on top of the library (``dojo.judge``). What was to be proved is exported in the same way, by
+a *reader*, which elaborates the reference and nothing else.
 """
 
 from __future__ import annotations
 
+import os
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from hashlib import sha256
 from typing import Any, Generic, TypeVar
 
+import attrs
+import orjson
+
 from lean_dojo_v2.lean.errors import RequestError
+from lean_dojo_v2.lean.messages import LeanMessage
 
 ServerT = TypeVar("ServerT", bound=Any)
 """The client's ``Server``, which makes its judge."""
 
 RECYCLE_MB = 2_600
 """Resident megabytes at which the judge is replaced before it judges."""
+IDLE_JUDGEMENTS = 64
+"""After so many judgements without a new reference the reader is stopped until it is needed."""
 _REFUSED = frozenset({"export", "import"})
 """Errors of ``dojo.judge`` about the export itself."""
+_UNKNOWN = "context"
+"""The error of ``dojo.judge`` that it has not had a declaration of the context."""
+
+
+@attrs.frozen
+class Export:
+    """What constants of a text depend on beyond the library; nobody trusts it.
+
+    Attributes:
+        context: The declarations that the text began with, each as JSON.
+        rest: The other fields; see ``docs/engines.md``.
+    """
+
+    context: tuple[bytes, ...]
+    rest: Mapping[str, Any]
+
+
+@attrs.frozen
+class ElaboratedText:
+    """An engine's report on a text, and what the judge needs to see for itself.
+
+    Attributes:
+        said: The answer of ``dojo.check``: messages, names and kinds of constants.
+        export: The constants as data.
+    """
+
+    said: Mapping[str, Any]
+    export: Export = attrs.field(repr=False)
+
+
+def read_elaborated(answer: dict[str, Any], known: dict[int, bytes]) -> ElaboratedText:
+    """Read an answer of ``dojo.check``; ``known`` has the rows that the engine numbered before.
+
+    Raises:
+        LookupError, TypeError, ValueError: It is no such answer.
+    """
+    export = dict(answer.pop("export"))
+    context = []
+    for entry in export.pop("context"):
+        if not isinstance(entry, int):
+            number, row = entry
+            _require(number, int)
+            known[number] = orjson.dumps(row)
+            entry = number  # noqa: PLW2901 - from now on it is known
+        context.append(known[entry])
+    return ElaboratedText(_said(answer), Export(tuple(context), export))
+
+
+def _said(answer: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a report in their proper form: a program may have written anything."""
+    for message in LeanMessage.parse_all(answer["messages"]):
+        _require(message.data, str)
+    for record in answer["declarations"].values():
+        _require(record.get("kind", ""), str)
+        for number in record.get("start", [1, 1]):
+            _require(number, int)
+        _, _ = record.get("start", [1, 1])
+    for constant in answer["new_constants"]:
+        _require(constant["name"], str)
+        _require(constant["kind"], str)
+    _require(answer["sources"], str)
+    return answer
+
+
+def _require(value: object, kind: type) -> None:
+    if not isinstance(value, kind):
+        raise TypeError(f"{value!r:.80} is no {kind.__name__}")
 
 
 class Judge(Generic[ServerT]):
-    """One engine, or two, started when first needed; safe to use from several threads.
+    """A judge and a reader, started when first needed; safe to use from several threads.
 
-    ``make`` makes a server with the judged engine's configuration, except as its arguments say.
+    ``make`` makes a server for each, not started yet: for the judge one that has the library which
+    the judged engine has, for the reader one with its whole configuration.
     """
 
-    def __init__(self, make: Callable[..., ServerT]) -> None:
-        self._kernel = make(imports=("Init",), project_path=None, options=None, core_options=())
-        self._reader = make()
-        self._using = threading.Lock()
+    def __init__(self, make: Callable[[], tuple[ServerT, ServerT]]) -> None:
+        self.process = os.getpid()  # a forked child makes its own
+        self._make = make
+        self._made: tuple[ServerT, ServerT] | None = None
+        self._making = threading.Lock()
+        self._judging = threading.Lock()
+        self._keys: dict[bytes, int] = {}
+        self._held: set[int] = set()
+        self._pid: int | None = None
+        self._reading = threading.Lock()
+        self._idle = 0
 
-    @contextmanager
-    def reader(self, owner: str, session: ServerT) -> Iterator[ServerT]:
-        """Yield an engine for the reference, which has run no program except its owner's.
+    @property
+    def _kernel(self) -> ServerT:
+        return self._servers()[0]
 
-        It also has the definitions that are loaded in ``session``.
+    @property
+    def _reader(self) -> ServerT:
+        return self._servers()[1]
+
+    def _servers(self) -> tuple[ServerT, ServerT]:
+        with self._making:
+            if self._made is None:
+                self._made = self._make()
+            return self._made
+
+    def start(self) -> None:
+        """Start both engines now, not at the first call.
+
+        Raises:
+            EngineLostError: One did not become ready.
         """
-        with self._using:
-            self._reader.load_as(session)
-            self._reader.begin(owner)
-            yield self._reader
+        for server in (self._reader, self._kernel):
+            server.stat()
 
-    def judge(self, export: Mapping[str, Any], timeout: float | None) -> dict[str, Any] | str:
+    def read(
+        self, owner: str, session: ServerT, fields: Mapping[str, Any], timeout: float
+    ) -> ElaboratedText:
+        """Elaborate a reference (``dojo.check``) where only its owner's references have been.
+
+        It sees the definitions that are loaded in ``session``.
+
+        Raises:
+            RequestError, EngineLostError: See ``Server.ask``.
+        """
+        with self._reading:
+            self._idle = 0
+            self._reader.load_as(session)
+            # the readers of a pool's clients are one engine, and a statement may run programs, too
+            self._reader.begin(f"{owner}, for {session.client}")
+            report: ElaboratedText = self._reader.check(fields, timeout)
+            return report
+
+    def judge(self, export: Export, timeout: float | None) -> dict[str, Any] | str:
         """Let the kernel judge an export.
 
         Returns:
-            The descriptions of its theorems, as in an answer of ``dojo.check``; or what is wrong
-            with the export itself.
+            The description of each of its constants; or what is wrong with the export itself.
 
         Raises:
             EngineLostError: The judge was lost or the time was up, so there is no verdict.
             RequestError: The judge refuses, so there is no verdict.
         """
-        with self._using:
-            engine = self._kernel if self._reader.tainted else self._reader
-            if engine.memory_mb > RECYCLE_MB:
-                engine.close()
+        with self._judging:
             try:
-                answer = engine.ask("dojo.judge", {"export": export}, timeout)
+                answer = self._ask(export, timeout)
             except RequestError as error:
                 if error.code in _REFUSED:
                     return str(error)
                 raise
+        self._rest_reader()
         return dict(answer["declarations"])
 
     def close(self) -> None:
         """Stop its engines; the next call starts others."""
-        self._kernel.close()
-        self._reader.close()
+        for server in self._made or ():
+            server.close()
+
+    def _ask(self, export: Export, timeout: float | None) -> Mapping[str, Any]:
+        """Ask the judge, which has each declaration of a context sent to it once."""
+        if self._kernel.memory_mb > RECYCLE_MB:
+            self._kernel.close()
+        if self._kernel.pid is None or self._kernel.pid != self._pid:
+            self._held.clear()
+        keys = [
+            self._keys.setdefault(sha256(row).digest(), len(self._keys)) for row in export.context
+        ]
+        context = [
+            key if key in self._held else [key, orjson.Fragment(row)]
+            for key, row in zip(keys, export.context, strict=True)
+        ]
+        fields = {"export": {**export.rest, "context": context}}
+        try:
+            answer: Mapping[str, Any] = self._kernel.ask("dojo.judge", fields, timeout)
+        except RequestError as error:
+            if error.code != _UNKNOWN or not self._held:
+                raise
+            self._held.clear()  # it is another process by now
+            return self._ask(export, timeout)
+        self._pid = self._kernel.pid
+        self._held.update(keys)
+        return answer
+
+    def _rest_reader(self) -> None:
+        self._idle += 1
+        if self._idle >= IDLE_JUDGEMENTS and self._reading.acquire(blocking=False):
+            try:
+                self._reader.close()
+            finally:
+                self._reading.release()

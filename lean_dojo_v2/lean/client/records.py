@@ -273,6 +273,7 @@ class TacticDraft:
 
 
 Tactic: TypeAlias = str | TacticHave | TacticLet | TacticExpr | TacticDraft | TacticMode
+"""What ``Server.goal_tactic`` runs: Lean's text, or one of Pantograph's special tactics."""
 
 
 def serial_tactic(tactic: Tactic) -> dict[str, Any]:

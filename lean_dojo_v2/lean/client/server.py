@@ -12,8 +12,6 @@ import asyncio
 import functools
 import os
 import tempfile
-import threading
-import time
 from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,52 +20,30 @@ from typing import Any, Self, TypeAlias, TypeVar
 import orjson
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.lean.client.environments import count_environments
-from lean_dojo_v2.lean.client.judge import Judge
+from lean_dojo_v2.lean.client.engine import Engine, Payload
+from lean_dojo_v2.lean.client.judge import ElaboratedText, Judge, read_elaborated
 from lean_dojo_v2.lean.client.records import (
     Expr,
     Goal,
     GoalState,
-    Session,
     Site,
     Tactic,
     parse_expr,
     serial_tactic,
 )
 from lean_dojo_v2.lean.client.units import CheckTrackResult, CompilationUnit, SearchTarget
-from lean_dojo_v2.lean.engines.native import FOREIGN_VARIABLE
-from lean_dojo_v2.lean.engines.process import Capabilities, EngineProcess, LaunchPlan
-from lean_dojo_v2.lean.engines.protocol import with_files
+from lean_dojo_v2.lean.engines.process import Capabilities
 from lean_dojo_v2.lean.engines.selection import EngineName, engine_plan
-from lean_dojo_v2.lean.errors import (
-    EngineDiedError,
-    EngineMemoryError,
-    EngineProtocolError,
-    EngineUnavailableError,
-    RequestError,
-    RequestParseError,
-    StaleStateError,
-    TacticError,
-    TacticParseError,
-)
+from lean_dojo_v2.lean.errors import RequestError, TacticError, TacticParseError
 from lean_dojo_v2.lean.messages import LeanMessage
 
-Payload: TypeAlias = Mapping[str, Any]
 Seconds: TypeAlias = float | None
-T = TypeVar("T")
 R = TypeVar("R")
 
-GC_THRESHOLD = 64
-"""Maximum number of dropped goal states before a request deletes them."""
 _CONFIGURATION = (
     "imports", "project_path", "lean_path", "options", "core_options", "timeout", "buffer_limit",
     "engine", "memory_limit_mb", "start_timeout",
 )  # fmt: skip
-_FATAL = "fatal"
-"""The embedded engine's answer before it exits because its memory may be damaged."""
-_FULL = "memory"
-"""The embedded engine's answer when it cannot load more; another one can."""
-_PARSE_CODES = frozenset({"parse", "parsing", "parser"})
 
 
 class Server:
@@ -107,14 +83,6 @@ class Server:
             assert state.is_solved
     """
 
-    _process: EngineProcess | None
-    _session: Session
-    """The life of the present process, which goal states belong to."""
-    _judge: Judge[Server] | None
-    _tainted: bool
-    _owner: str
-    _engine_lock: threading.RLock
-
     def __init__(  # noqa: PLR0917 - PyPantograph's positions
         self,
         imports: Sequence[str] = ("Init",),
@@ -142,9 +110,27 @@ class Server:
         self.engine: EngineName = engine
         self.memory_limit_mb = memory_limit_mb
         self.start_timeout = start_timeout
-        self._retired = False
-        self._loaded: list[Payload] = []  # texts that changed the environment
-        self._forget_engine()
+        self.client: str | None = None
+        self._judge: Judge[Server] | None = None
+        self._owns_judge = True
+        plan = functools.partial(
+            engine_plan,
+            engine,
+            self.imports,
+            project=self.project_path,
+            lean_path=lean_path,
+            core_options=self.core_options,
+            memory_limit_mb=memory_limit_mb,
+        )
+        self._engine = Engine(
+            plan,
+            home=self.home,
+            options=self.options,
+            timeout=timeout,
+            start_timeout=start_timeout,
+            memory_limit_mb=memory_limit_mb,
+            answer_limit=buffer_limit,
+        )
         if start:
             self.restart()
 
@@ -163,7 +149,8 @@ class Server:
         self.close()
 
     def __repr__(self) -> str:
-        what = self._plan.what if "_plan" in vars(self) else f"{self.engine} engine"
+        chosen = "plan" in vars(self._engine)
+        what = self._engine.plan.what if chosen else f"{self.engine} engine"
         return f"<{type(self).__name__}: {what}, imports={self.imports}, pid={self.pid}>"
 
     def __getstate__(self) -> dict[str, Any]:
@@ -175,43 +162,32 @@ class Server:
 
     def another(self, **changes: Any) -> Server:
         """Make a server with a changed configuration, not started yet."""
-        return Server(**{**self.__getstate__(), **changes}, start=False)
+        return type(self)(**{**self.__getstate__(), **changes}, start=False)
 
     @property
     def pid(self) -> int | None:
         """The engine's process id, while it runs."""
-        process = self._process
-        return process.pid if process is not None and process.alive else None
+        return self._engine.pid
 
     @property
     def kind(self) -> str:
         """Which engine it is: ``"native"`` or ``"embedded"``."""
-        return self._plan.kind
+        return self._engine.plan.kind
 
     @property
     def description(self) -> str:
         """The engine's name in errors."""
-        return self._plan.what
+        return self._engine.plan.what
 
     @property
     def capabilities(self) -> Capabilities:
         """The engine's capabilities; known before it starts."""
-        return self._plan.capabilities
+        return self._engine.plan.capabilities
 
     @property
     def memory_mb(self) -> float:
         """The engine's resident memory in megabytes; 0 while none runs."""
-        process = self._process
-        return 0.0 if process is None else process.memory_mb
-
-    @property
-    def tainted(self) -> bool:
-        """Whether the running engine reports that it has run a program of a text.
-
-        Such a program may have changed anything in the engine, so its answers can no longer be
-        trusted.
-        """
-        return self._tainted and self.pid is not None
+        return self._engine.memory_mb
 
     @property
     def home(self) -> str:
@@ -219,15 +195,37 @@ class Server:
         return "" if self.project_path is None else f"in {self.project_path}"
 
     @property
+    def scope(self) -> bytes:
+        """A key of what a text in this session sees: its imports, options and definitions."""
+        return orjson.dumps(
+            [self.imports, self.lean_path, self.core_options, self._engine.definitions]
+        )
+
+    @property
     def judge(self) -> Judge[Server]:
-        """Engines that judge the results of a tainted one; they start when first needed."""
-        if self._judge is None:
-            self._judge = Judge(self.another)
+        """The engines that give verdicts; they start when first needed."""
+        if self._judge is None or self._judge.process != os.getpid():  # a forked child has its own
+            self._judge, self._owns_judge = self.make_judge(), True
         return self._judge
 
+    def make_judge(self) -> Judge[Server]:
+        """Make a judge of what engines with this configuration elaborate; it starts when needed."""
+        return Judge(self._judge_and_reader)
+
+    def _judge_and_reader(self) -> tuple[Server, Server]:
+        # A native judge imports what the project has compiled; an embedded one the library alone.
+        project = self.project_path if self.kind == "native" else None
+        kernel = self.another(
+            engine=self.kind, imports=("Init",), project_path=project, options=None, core_options=()
+        )
+        return kernel, self.another(engine=self.kind)
+
     def share_judge(self, judge: Judge[Server]) -> None:
-        """Use a shared judge, which is not closed here."""
-        self._judge, self._owns_judge = judge, False
+        """Use another server's or a pool's judge, which is not closed here."""
+        if judge is not self._judge:
+            if self._judge is not None and self._owns_judge:
+                self._judge.close()
+            self._judge, self._owns_judge = judge, False
 
     def is_automatic(self) -> bool:
         """Whether goals stay in scope by themselves (Pantograph's ``automaticMode``)."""
@@ -236,7 +234,7 @@ class Server:
     @property
     def to_remove_goal_states(self) -> list[int]:
         """Ids of dropped goal states that the engine still holds (PyPantograph's name)."""
-        return list(self._session.dropped)
+        return list(self._engine.session.dropped)
 
     # -- life -------------------------------------------------------------------------------------
 
@@ -250,27 +248,22 @@ class Server:
             EngineDiedError: The server is closed for good.
             EngineLostError: The engine did not become ready.
         """
-        with self._lock:
-            self._loaded = []
-            self._open()
+        self._engine.restart()
 
     def begin(self, owner: str) -> None:
         """Declare the owner of the next texts, by any key.
 
-        An engine that has run a program of another owner's text is replaced, which loses its goal
-        states. The session's own definitions have the owner :attr:`home`.
+        An engine that has elaborated another owner's text becomes a new one first, which loses its
+        goal states. The session's own definitions have the owner :attr:`home`.
 
         Raises:
-            EngineLostError: The new engine did not become ready.
+            EngineLostError: A new engine was needed and did not become ready.
         """
-        with self._lock:
-            if self.tainted and owner != self._owner:
-                self._replace()
-            self._owner = owner
+        self._engine.begin(owner)
 
     @contextmanager
     def alone(self, owner: str) -> Iterator[None]:
-        """Reserve the engine for one owner's texts, and stop it if it has run a program of theirs.
+        """Reserve the engine for one owner's texts; nobody else's are elaborated after them.
 
         Raises:
             EngineLostError: A new engine was needed and did not become ready.
@@ -279,35 +272,21 @@ class Server:
         try:
             yield
         finally:
-            self.give_up_tainted()
-            self._owner = self.home
+            self.leave()
 
-    def give_up_tainted(self) -> None:
-        """Stop an engine that has run a program of a text; the next call starts another."""
-        if self.tainted:
-            self._stop()
+    def leave(self) -> None:
+        """Declare that the texts so far have no owner any more: the next one has another."""
+        self._engine.leave()
 
     def close(self) -> None:
         """Stop the engine, even while another thread waits for it; the next call starts another."""
         if self._judge is not None and self._owns_judge:
             self._judge.close()
-        self._stop()
-
-    def _stop(self) -> None:
-        if self._owning_process != os.getpid():
-            self._adopt()
-        process = self._process
-        if process is None:
-            return
-        process.kill()
-        with self._engine_lock:
-            process.close()
-            if self._process is process:
-                self._process = None
+        self._engine.stop()
 
     def retire(self) -> None:
         """Stop the engine permanently: waiting and later calls fail."""
-        self._retired = True
+        self._engine.retired = True
         self.close()
 
     # -- requests ---------------------------------------------------------------------------------
@@ -324,24 +303,7 @@ class Server:
             EngineUnavailableError: A command of our program for a foreign engine.
             StaleStateError: A goal state belongs to an engine that is gone.
         """
-        with self._lock:
-            numbers = {
-                key: self._id_of(value)
-                for key, value in payload.items()
-                if isinstance(value, GoalState)
-            }
-            if self.pid is None and not numbers:  # another engine has other states
-                self._replace()
-            payload = {**payload, **numbers}
-            limit = self.timeout if timeout is None else timeout
-            if not self.capabilities.ours:
-                if cmd.startswith("dojo."):
-                    raise EngineUnavailableError(
-                        f"{FOREIGN_VARIABLE} names an engine that cannot verify. Unset it, or use "
-                        "engine=embedded."
-                    )
-                return self._exchange(cmd, payload, limit)
-            return with_files(cmd, payload, lambda name, it: self._exchange(name, it, limit))
+        return self._engine.run(cmd, payload, self._limit(timeout))
 
     def ask(self, cmd: str, payload: Payload, timeout: Seconds = None) -> dict[str, Any]:
         """Send one command as :meth:`run` does, and return its answer or raise its error.
@@ -351,34 +313,25 @@ class Server:
             RequestError: The engine refused the request.
             EngineLostError: The engine died, timed out, outgrew its memory or left the protocol.
         """
-        with self._lock:
-            if len(self._session.dropped) >= GC_THRESHOLD and cmd != "goal.delete":
-                self.gc()
-            answer = self.run(cmd, payload, timeout=timeout)
-        if "error" not in answer:
-            return answer
-        code, text = str(answer["error"]), str(answer.get("desc", ""))
-        if code == _FULL:
-            self._stop()
-            raise EngineMemoryError(f"{text}. The next call starts a new engine.")
-        kind = RequestParseError if code in _PARSE_CODES else RequestError
-        raise kind(text or code, code)
+        return self._engine.ask(cmd, payload, self._limit(timeout))
 
     def gc(self, *, timeout: Seconds = None) -> None:
         """Make the engine delete all unused goal states."""
-        with self._lock:
-            dropped = self._session.dropped
-            ids = [dropped.popleft() for _ in range(len(dropped))]
-            if ids and self.pid is not None:
-                self.ask("goal.delete", {"stateIds": ids}, timeout)
+        self._engine.gc(self._limit(timeout))
 
     def holds(self, state: GoalState) -> bool:
         """Whether a goal state lives in the engine that runs now."""
-        return state.handle.session is self._session and self.pid is not None
+        return self._engine.holds(state)
 
     def stat(self, *, timeout: Seconds = None) -> dict[str, Any]:
-        """Return the engine's own status; ``nGoals`` is the number of live goal states."""
-        return self.ask("stat", {}, timeout)
+        """Return the engine's own status.
+
+        ``nGoals`` is the number of live goal states; ``resets`` says how often the engine was put
+        back to its start for another owner's texts.
+        """
+        with self._engine.lock:
+            status = self.ask("stat", {}, timeout)
+            return {**status, "resets": self._engine.resets}
 
     # -- goals ------------------------------------------------------------------------------------
 
@@ -429,7 +382,7 @@ class Server:
             TacticParseError: The text is not a tactic.
             TacticError: Lean refused the tactic, or it used ``sorry`` or something unsafe.
         """
-        with self._lock:
+        with self._engine.lock:
             fields: dict[str, Any] = {
                 "stateId": state,
                 **site.serial(),
@@ -440,12 +393,12 @@ class Server:
             answer = self.ask("goal.tactic", fields, timeout)
             if "parseError" in answer:
                 raise TacticParseError(str(answer["parseError"]))
-            messages = self._read(answer.get("messages"), LeanMessage.parse_all)
+            messages = self._engine.read(answer.get("messages"), LeanMessage.parse_all)
             if answer.get("goals") is None:
                 said = "\n".join(message.data for message in messages)
                 raise TacticError(said or "the tactic failed without a reason", messages)
             # Made before the tactic is judged, so that a rejected state is deleted.
-            after = self._read(answer, lambda a: self._state(a["nextStateId"], a, messages))
+            after = self._engine.read(answer, lambda a: self._state(a["nextStateId"], a, messages))
             if used := _forbidden(answer, axioms):
                 raise TacticError(f"The tactic {used}.", messages)
             return after
@@ -490,7 +443,7 @@ class Server:
     def goal_root(self, state: GoalState, *, timeout: Seconds = None) -> Expr | None:
         """Return the proof term of the whole goal, or ``None`` while goals are open."""
         root = self.goal_print(state, root=True, timeout=timeout).get("root")
-        return None if root is None else self._read(root, parse_expr)
+        return None if root is None else self._engine.read(root, parse_expr)
 
     def goal_print(
         self, state: GoalState, *, root: bool = False, timeout: Seconds = None
@@ -506,7 +459,7 @@ class Server:
 
     def goal_load(self, path: str | Path, *, timeout: Seconds = None) -> GoalState:
         """Load a goal state from a file of the same engine and environment."""
-        with self._lock:
+        with self._engine.lock:
             fields = {"path": str(Path(path).absolute())}
             state_id = self._query("goal.load", fields, timeout, lambda a: int(a["id"]))
             asked = {"stateId": state_id, "goals": True}
@@ -569,6 +522,17 @@ class Server:
         """Name the modules that the environment was made from."""
         return self.ask("env.describe", {}, timeout)
 
+    def check(self, fields: Payload, timeout: Seconds = None) -> ElaboratedText:
+        """Elaborate a text (``dojo.check``): the engine's report, and what a judge needs.
+
+        Raises:
+            RequestError: The text cannot be opened.
+            EngineLostError: The engine died, timed out, outgrew its memory or left the protocol.
+        """
+        return self._query(
+            "dojo.check", fields, timeout, lambda a: read_elaborated(a, self._engine.rows)
+        )
+
     # -- whole texts ------------------------------------------------------------------------------
 
     def process(
@@ -607,15 +571,15 @@ class Server:
             "sorrys": sorrys,
             "newConstants": new_constants,
         }
-        with self._lock:
-            units = self._read(
+        with self._engine.lock:
+            units = self._engine.read(
                 self._processed(fields, invocations, timeout),
-                lambda found: [CompilationUnit.parse(unit, self._session) for unit in found],
+                lambda found: [CompilationUnit.parse(unit, self._engine.session) for unit in found],
             )
             if read_header and inherit_env:
-                self._loaded.clear()  # a header replaces the whole environment
+                self._engine.definitions.clear()  # a header replaces the whole environment
             if inherit_env:
-                self._loaded.append({**fields, "sorrys": False})
+                self._engine.definitions.append({**fields, "sorrys": False})
             return units
 
     def tactic_invocations(
@@ -683,7 +647,7 @@ class Server:
             "frontend.distil",
             fields,
             timeout,
-            lambda a: [SearchTarget.parse(target, self._session) for target in a["targets"]],
+            lambda a: [SearchTarget.parse(target, self._engine.session) for target in a["targets"]],
         )
 
     def check_track(self, src: str, dst: str, *, timeout: Seconds = None) -> CheckTrackResult:
@@ -693,10 +657,7 @@ class Server:
 
     def load_as(self, other: Server) -> None:
         """Use the definitions loaded by another server, from the next call on."""
-        with self._lock:
-            if self._loaded != other._loaded:
-                self._stop()
-                self._loaded = list(other._loaded)
+        self._engine.load_as(other._engine)
 
     # -- versions for event loops ------------------------------------------------------------------
 
@@ -711,86 +672,17 @@ class Server:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return functools.partial(asyncio.to_thread, getattr(self, method))
 
-    # -- its engine -------------------------------------------------------------------------------
-
-    @functools.cached_property
-    def _plan(self) -> LaunchPlan:
-        """The launch plan, chosen when first needed.
-
-        Raises:
-            UsageError: There is no engine of that name.
-            EngineUnavailableError: No engine can serve this.
-        """
-        return engine_plan(
-            self.engine,
-            self.imports,
-            project=self.project_path,
-            lean_path=self.lean_path,
-            core_options=self.core_options,
-            memory_limit_mb=self.memory_limit_mb,
-        )
-
-    @property
-    def _lock(self) -> threading.RLock:
-        """The lock of the engine; a forked child gets a lock and an engine of its own."""
-        if self._owning_process != os.getpid():
-            self._adopt()
-        return self._engine_lock
-
-    def _forget_engine(self) -> None:
-        self._owning_process = os.getpid()
-        self._judge, self._owns_judge = None, True
-        self._tainted, self._owner = False, self.home
-        self._engine_lock = threading.RLock()
-        self._process = None
-        self._session = Session()
-
-    def _adopt(self) -> None:
-        """After a fork, leave the engine to the parent process."""
-        inherited = self._process
-        self._forget_engine()
-        if inherited is not None:
-            inherited.detach()
-
-    def _open(self) -> None:
-        """Start a fresh engine, stopping the one that runs."""
-        self._stop()
-        if self._retired:
-            raise EngineDiedError("This server is closed and cannot be used again.")
-        self._session = Session()
-        self._tainted = False
-        self._process = EngineProcess(
-            self._plan,
-            start_timeout=self.start_timeout,
-            memory_limit_mb=self.memory_limit_mb,
-            answer_limit=self.buffer_limit,
-        )
-        if self._retired:
-            self.close()
-            raise EngineDiedError("This server is closed and cannot be used again.")
-        if self.options:
-            self.ask("options.set", self.options)
-        if self._plan.unloaded:
-            self.ask("frontend.process", self._plan.loads, self.start_timeout)
-
-    def _replace(self) -> None:
-        """Start a new engine in place of a lost one, and reload its definitions."""
-        self._open()
-        try:
-            for fields in self._loaded:
-                self.ask("frontend.process", fields)
-        except BaseException:
-            self._stop()  # an engine with half of its environment would answer wrongly
-            raise
-
     # -- requests and answers ----------------------------------------------------------------------
 
     def _query(
         self, cmd: str, fields: Payload, timeout: Seconds, reader: Callable[[dict[str, Any]], R]
     ) -> R:
         """Ask, and parse the answer into records of the engine that gave it."""
-        with self._lock:
-            return self._read(self.ask(cmd, fields, timeout), reader)
+        with self._engine.lock:
+            return self._engine.read(self.ask(cmd, fields, timeout), reader)
+
+    def _limit(self, timeout: Seconds) -> float:
+        return self.timeout if timeout is None else timeout
 
     def _next_state(self, fields: Payload, timeout: Seconds) -> GoalState:
         return self._query(
@@ -802,7 +694,7 @@ class Server:
     ) -> GoalState:
         owed = str(answer.get("owed", ""))
         goals, pp = answer["goals"], answer.get("pp")
-        return GoalState.parse(state_id, goals, self._session, messages, pp, owed=owed)
+        return GoalState.parse(state_id, goals, self._engine.session, messages, pp, owed=owed)
 
     def _load_text(self, text: str, header: bool, timeout: Seconds) -> None:
         units = self.process(text, read_header=header, inherit_env=True, timeout=timeout)
@@ -814,72 +706,16 @@ class Server:
     def _processed(self, fields: Payload, invocations: bool, timeout: Seconds) -> list[Payload]:
         """Process a text; Pantograph writes the tactics of its units to a file."""
         if not invocations:
-            return self._read(self.ask("frontend.process", fields, timeout), _units)
+            return self._engine.read(self.ask("frontend.process", fields, timeout), _units)
         with tempfile.TemporaryDirectory(prefix="lean-dojo-") as folder:
             listing = Path(folder) / "invocations.json"
             asked = {**fields, "invocations": str(listing)}
-            units = self._read(self.ask("frontend.process", asked, timeout), _units)
-            tactics = self._read(orjson.loads(listing.read_bytes()), _units)
+            units = self._engine.read(self.ask("frontend.process", asked, timeout), _units)
+            tactics = self._engine.read(orjson.loads(listing.read_bytes()), _units)
         return [
             {**unit, "invocations": found.get("invocations") or []}
             for unit, found in zip(units, tactics, strict=True)
         ]
-
-    def _id_of(self, state: GoalState) -> int:
-        """Return a state's number, if it lives in the engine that runs now.
-
-        Raises:
-            StaleStateError: It does not.
-        """
-        if not self.holds(state):
-            raise StaleStateError(
-                f"Goal state {state.state_id} belongs to an engine that is gone, or to another "
-                "server. Start the goal again."
-            )
-        return state.state_id
-
-    def _read(self, answer: T, reader: Callable[[T], R]) -> R:
-        """Parse an answer into records.
-
-        Raises:
-            EngineProtocolError: The answer has an unknown form.
-        """
-        try:
-            return reader(answer)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            self._stop()
-            raise EngineProtocolError(
-                f"The {self._plan.what} gave an answer in an unknown form "
-                f"({type(error).__name__}: {error}). It was stopped. Is it another version of "
-                "Pantograph?"
-            ) from error
-
-    def _exchange(self, cmd: str, payload: Payload, timeout: float) -> dict[str, Any]:
-        try:
-            line = cmd.encode() + b" " + orjson.dumps(payload)
-        except (TypeError, UnicodeEncodeError) as error:
-            raise RequestParseError(f"{cmd} cannot be sent: {error}.", "encoding") from error
-        process = self._process
-        if process is None:
-            raise EngineDiedError("No engine runs.")
-        began = time.monotonic()
-        try:
-            answer = process.request(line, timeout)
-        finally:
-            count_environments(seconds=time.monotonic() - began)
-        try:
-            decoded = orjson.loads(answer)
-        except orjson.JSONDecodeError:
-            decoded = None
-        if not isinstance(decoded, dict):
-            said = answer[:300].decode(errors="replace")
-            process.fail(EngineProtocolError, f"answered with something other than JSON: {said!r}")
-        self._tainted |= decoded.pop("tainted", False) is not False
-        if "imported" in decoded and self.capabilities.ours:
-            count_environments(**decoded.pop("imported"))
-        if decoded.get("error") == _FATAL:
-            process.bury(str(decoded.get("desc")))
-        return decoded
 
 
 def _forbidden(answer: Payload, axioms: Collection[str] | None) -> str:

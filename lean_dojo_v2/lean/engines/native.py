@@ -21,7 +21,7 @@ from pathlib import Path
 
 import attrs
 
-from lean_dojo_v2.atomic import atomic_write_bytes
+from lean_dojo_v2.files import atomic_write_bytes
 from lean_dojo_v2.lean.engines.process import Capabilities, LaunchPlan, kill_group
 from lean_dojo_v2.lean.engines.program import (
     MODULE,
@@ -37,7 +37,7 @@ FOREIGN_VARIABLE = "LEAN_DOJO_PANTOGRAPH"
 """Names a foreign engine: Pantograph's own REPL, for :class:`.Server` only; it cannot verify."""
 SANDBOX_VARIABLE = "LEAN_DOJO_SANDBOX"
 """If set, native engines run in the sandbox; ``--sandbox`` sets it."""
-INSTALL = "https://lean-lang.org/install"
+LEAN_INSTALL_URL = "https://lean-lang.org/install"
 """Address of elan, which installs `lake` and `lean`."""
 OLDEST = (4, 20, 0)
 """The oldest Lean supported by the program."""
@@ -99,14 +99,14 @@ def toolchain_of(project: Path | None) -> Toolchain:
     program = find_lean()
     if program is None:
         raise EngineUnavailableError(
-            f"The native Lean engine needs `lean` on the PATH. Install Lean with elan ({INSTALL}), "
-            "and run `lake build` in the project."
+            f"The native Lean engine needs `lean` on the PATH. Install Lean with elan "
+            f"({LEAN_INSTALL_URL}), and run `lake build` in the project."
         )
-    said = run_tool([program, "--version"], project)
+    said = run_lean_tool([program, "--version"], project)
     return Toolchain(program, said.splitlines()[0] if said else "")
 
 
-def run_tool(
+def run_lean_tool(
     argv: Sequence[str],
     project: Path | None,
     *,
@@ -126,7 +126,7 @@ def run_tool(
     except FileNotFoundError as error:
         raise EngineUnavailableError(
             f"The native Lean engine needs `{argv[0]}` for the project {where}. Install Lean with "
-            f"elan ({INSTALL})."
+            f"elan ({LEAN_INSTALL_URL})."
         ) from error
     except subprocess.TimeoutExpired as error:
         raise EngineUnavailableError(
@@ -208,7 +208,7 @@ def native_plan(
     The project must be built. Without ``lean_path``, Lake is asked for the search path.
     """
     if lean_path is None and project is not None and _is_lake_project(project):
-        lean_path = run_tool(["lake", "env", "printenv", "LEAN_PATH"], project)
+        lean_path = run_lean_tool(["lake", "env", "printenv", "LEAN_PATH"], project)
     toolchain = None if project is None else project / "lean-toolchain"
     if toolchain is not None and toolchain.is_file():
         warn_of_old_kernel(toolchain.read_text(errors="replace"))

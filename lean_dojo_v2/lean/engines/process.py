@@ -18,6 +18,7 @@ from contextlib import suppress
 from typing import IO, Any, NoReturn
 
 import attrs
+import orjson
 import psutil
 
 from lean_dojo_v2.lean.errors import (
@@ -30,6 +31,8 @@ from lean_dojo_v2.lean.errors import (
 )
 
 READY = b"ready."
+RESET = b"host.reset"
+"""A request for the host of an engine: answered as soon as the engine is as new."""
 OUT_OF_MEMORY = "out of memory"
 """Log messages of Lean and V8 when they run out of memory."""
 MEGABYTE = 1 << 20
@@ -50,10 +53,12 @@ class Capabilities:
             Pantograph's own commands.
         sandboxed: Lean code in it can neither write files, nor start programs, nor reach a
             network.
+        resets: It can be put back to its state right after its start.
     """
 
     ours: bool
     sandboxed: bool
+    resets: bool = False
 
 
 @attrs.frozen
@@ -101,6 +106,7 @@ class EngineProcess:
         self.plan = plan
         self.memory_limit_mb = memory_limit_mb
         self.answer_limit = answer_limit or DEFAULT_ANSWER_LIMIT
+        self.resets = 0
         self._unread = bytearray()
         self._started = False
         self._log = bytearray()
@@ -149,6 +155,22 @@ class EngineProcess:
         except BaseException:  # Ctrl-C as well: a late answer would be taken for the next one
             self.close()
             raise
+
+    def reset(self, timeout: float | None) -> bool:
+        """Put the engine back to its state right after its start, and return whether it is there.
+
+        Nothing that it has elaborated since, no file and no thread is left. If the answer is no,
+        because this engine cannot do so or was lost meanwhile, start another one. It waits
+        ``timeout`` seconds at most, or for ever if that is ``None``.
+        """
+        if not self.plan.capabilities.resets:
+            return False
+        try:
+            answer = orjson.loads(self.request(RESET, timeout))
+        except (EngineLostError, orjson.JSONDecodeError):
+            return False
+        self.resets = int(answer.get("resets", self.resets))
+        return "error" not in answer
 
     def kill(self) -> None:
         """Kill the process, from any thread; a waiting thread gets an error."""
@@ -212,7 +234,7 @@ class EngineProcess:
         except BlockingIOError:
             return to_write
         except (BrokenPipeError, ConnectionResetError):
-            self.bury()
+            self.mark_dead()
         if written == len(to_write):
             poll.unregister(self._stdin)
         return to_write[written:]
@@ -224,7 +246,7 @@ class EngineProcess:
         except BlockingIOError:
             return None
         if not chunk:
-            self.bury()
+            self.mark_dead()
         end = chunk.find(b"\n")
         if end < 0:
             self._unread += chunk
@@ -255,7 +277,7 @@ class EngineProcess:
             except BlockingIOError:
                 return
             if not self._unread:
-                self.bury()
+                self.mark_dead()
         said = self._unread[:200].decode(errors="replace")
         self.fail(EngineProtocolError, f"sent unexpected output: {said!r}")
 
@@ -272,7 +294,7 @@ class EngineProcess:
 
     # -- the end ----------------------------------------------------------------------------------
 
-    def bury(self, reason: str = "") -> NoReturn:
+    def mark_dead(self, reason: str = "") -> NoReturn:
         """Report a process that has ended or announced its end, maybe for lack of memory."""
         try:
             code: int | None = self._process.wait(timeout=2)

@@ -19,10 +19,9 @@ import attrs
 import orjson
 from filelock import FileLock
 
-from lean_dojo_v2.atomic import atomic_write_bytes
+from lean_dojo_v2.files import CACHE_VARIABLE, atomic_write_bytes, user_cache
 from lean_dojo_v2.lean.errors import EngineUnavailableError
 from lean_dojo_v2.lean.text.header import parse_header
-from lean_dojo_v2.paths import CACHE_VARIABLE, user_cache
 
 MODULE = "Dojo"
 """The program as a module of Lean."""

@@ -16,11 +16,11 @@ from typing import Any, TypeAlias
 import orjson
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.atomic import atomic_write_bytes
+from lean_dojo_v2.files import atomic_write_bytes
 from lean_dojo_v2.lean.engines.process import READY, EngineProcess
 from lean_dojo_v2.lean.engines.selection import EngineName, engine_plan
 
-VERSION = "0.3.15"
+PROTOCOL_VERSION = "0.3.15"
 """Version of Pantograph's protocol that our engines speak."""
 Fields: TypeAlias = Mapping[str, Any]
 Answer: TypeAlias = dict[str, Any]
@@ -113,7 +113,7 @@ _HANDLERS: dict[str, Callable[[str, Fields, _Ask], Answer]] = {
 # -- lean-dojo lean repl --------------------------------------------------------------------------
 
 
-def serve(
+def serve_protocol(
     words: Sequence[str], *, project: Path | None = None, engine: EngineName = "auto"
 ) -> None:
     """Answer standard input as ``pantograph-repl`` does, until it ends or an empty line comes.

@@ -11,12 +11,13 @@ import attrs
 
 from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.lean.engines.embedded.launch import embedded_plan
-from lean_dojo_v2.lean.engines.native import INSTALL, find_lean, find_repl, native_plan
+from lean_dojo_v2.lean.engines.native import LEAN_INSTALL_URL, find_lean, find_repl, native_plan
 from lean_dojo_v2.lean.engines.process import LaunchPlan
 from lean_dojo_v2.lean.errors import EngineUnavailableError
 from lean_dojo_v2.lean.text.header import parse_header
 
 EngineName: TypeAlias = Literal["auto", "native", "embedded"]
+"""How an engine is chosen."""
 VARIABLE = "LEAN_DOJO_ENGINE"
 CORE = frozenset({"Init", "Std", "Lean"})
 """Root modules of the embedded engine."""
@@ -50,7 +51,7 @@ def engine_plan(
     if os.name != "posix":
         raise EngineUnavailableError("Lean engines run on Linux and macOS. On Windows, use WSL.")
     foreign = foreign_module(imports, project)
-    name = select(engine, project, needs_native=foreign is not None)
+    name = select_engine(engine, project, needs_native=foreign is not None)
     if name == "native":
         if engine == "auto" and foreign is not None and not _has_native():
             raise _refused(*foreign)
@@ -68,7 +69,7 @@ def engine_plan(
     return attrs.evolve(plan, unloaded=tuple(imports) if own else ())
 
 
-def select(
+def select_engine(
     engine: EngineName | str, project: Path | None = None, *, needs_native: bool = False
 ) -> Literal["native", "embedded"]:
     """Choose an engine for tracing, proving and rewards alike.
@@ -144,6 +145,6 @@ def _sources(project: Path) -> Iterator[Path]:
 def _refused(module: str, place: str) -> EngineUnavailableError:
     return EngineUnavailableError(
         f"{module} ({place}) is not part of core Lean, and the embedded engine has Init, Std and "
-        f"Lean only. Use the native engine: install Lean with elan ({INSTALL}), run `lake build` "
-        "in the project, then use engine='native' or LEAN_DOJO_ENGINE=native."
+        f"Lean only. Use the native engine: install Lean with elan ({LEAN_INSTALL_URL}), "
+        "run `lake build` in the project, then use engine='native' or LEAN_DOJO_ENGINE=native."
     )

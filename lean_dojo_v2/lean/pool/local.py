@@ -99,13 +99,11 @@ class LocalSlot:
     def call(self, fn: Callable[..., Any], args: tuple[Any, ...], owner: str | None) -> Any:
         """Run ``fn(server, *args)`` for an owner; see :class:`.Slot`."""
         if owner != self._owner:
-            self._server.give_up_tainted()
-        self._owner = owner
+            self._server.leave()
+        self._owner = self._server.client = owner
         try:
             return fn(self._server, *args)
         finally:
-            if owner is None:
-                self._server.give_up_tainted()
             limit = self._config.recycle_memory_mb
             if limit is not None and self._server.memory_mb > limit:
                 self._server.close()
@@ -173,9 +171,9 @@ class EnginePool:
             header: Key of the header that it loads (any text, for example the header itself);
                 requests with equal keys go to the same engine if possible.
             name: Its name in errors; default: its arguments.
-            owner: Key of the owner of its texts. An engine that has run a program of an owner's
-                text serves only that owner, and is replaced before another one's request;
-                without an owner, after this one.
+            owner: Key of the owner of its texts, such as the text of a client's request; the pool's
+                user if not given. An engine that has elaborated one owner's text becomes a new one
+                before it serves another owner.
 
         Returns:
             The future result.
@@ -218,7 +216,7 @@ class EnginePool:
         """Return the scheduler, created once even by concurrent requests."""
         with self._lock:
             if self._scheduler is None:
-                judge = Judge(self.config.server().another)
+                judge = self.config.server().make_judge()
                 slots = [self._make_slot(judge) for _ in range(self.config.size)]
                 scheduler = Scheduler(slots)
                 self._scheduler = scheduler

@@ -33,10 +33,9 @@ class Slot(Protocol):
     """A place for one engine: in this process, or in an actor elsewhere."""
 
     def call(self, fn: Callable[..., Any], args: tuple[Any, ...], owner: str | None) -> Any:
-        """Run ``fn(server, *args)`` on an engine that has run no program of another owner's text.
+        """Run ``fn(server, *args)`` on an engine that has elaborated no other owner's text.
 
-        An engine that has then grown too large, or run a program of a text without an owner, is
-        stopped; the next call starts another.
+        One that has then grown too large is stopped; the next call starts another.
         """
 
     def life(self) -> object:

@@ -6,8 +6,8 @@ import Dojo.Start
 
 `lake env lean --run Main.lean [--imports=A,B] [--project=FOLDER] [--answers=FILE] [MODULE …] [name=value …]`
 
-It prints `ready.`, then answers each line of standard input by one line. An empty line, or the end of input, ends it.
-Answers go to FILE if one is named: a text's own threads may print to the standard output, and must not reach them.
+It prints `ready.`, then answers each line of standard input with one line. An empty line, or the end of input, ends it.
+If FILE is named, answers are written there, because threads of a text may print to the standard output.
 -/
 
 open Dojo

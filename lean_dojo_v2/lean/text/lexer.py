@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-PART = r"(?:«[^»\n]*»|(?![λΠΣ])[^\W\d][\w'!?]*)"
+NAME_PART = r"(?:«[^»\n]*»|(?![λΠΣ])[^\W\d][\w'!?]*)"
 """One component of a name; λ, Π and Σ are symbols to Lean."""
 
 _TOKEN = re.compile(
@@ -23,7 +23,7 @@ _TOKEN = re.compile(
     | (?P<string>"(?:\\.|\\\n|[^"\\])*")
     | (?P<char>'(?:\\(?:[\\'"nrt]|x[0-9a-fA-F]{{2}}|u[0-9a-fA-F]{{4}})|[^'\\\n])')
     | (?P<number>\d[\w.]*)
-    | (?P<ident>{PART}(?:\.{PART})*)
+    | (?P<ident>{NAME_PART}(?:\.{NAME_PART})*)
     | (?P<symbol>:=|=>|->|<-|//|\\/|<;>|<\|>|\|\||<\||\|>\.?|@\[|\#\[|\.\.|(?s:.))
     """,
     re.VERBOSE,
@@ -32,7 +32,9 @@ _COMMENT_EDGE = re.compile(r"/-|-/")
 
 _PAIRS = ("( )", "[ ]", "{ }", "⟨ ⟩", "@[ ]", "#[ ]", "⦃ ⦄", "⟦ ⟧", "⌊ ⌋", "⌈ ⌉")
 OPENERS: dict[str, str] = dict(pair.split() for pair in _PAIRS)
+"""The closing bracket of each opening one."""
 CLOSERS = frozenset(OPENERS.values())
+"""The closing brackets."""
 
 
 class Token(NamedTuple):
@@ -48,10 +50,10 @@ class Token(NamedTuple):
     text: str
 
 
-def tokens(text: str, start: int = 0, end: int | None = None) -> Iterator[Token]:
+def all_tokens(text: str, start: int = 0, end: int | None = None) -> Iterator[Token]:
     """Yield the tokens of ``text[start:end]``, comments included, white space not.
 
-    >>> [token.text for token in tokens("rw [h.1] -- twice")]
+    >>> [token.text for token in all_tokens("rw [h.1] -- twice")]
     ['rw', '[', 'h', '.', '1', ']', '-- twice']
     """
     stop = len(text) if end is None else end
@@ -74,7 +76,7 @@ _KINDS = {"line_comment": "comment", "raw_string": "string"}
 
 def code_tokens(text: str, start: int = 0, end: int | None = None) -> Iterator[Token]:
     """Return the tokens of ``text[start:end]`` without comments and docstrings."""
-    return (t for t in tokens(text, start, end) if t.kind not in {"comment", "doc"})
+    return (t for t in all_tokens(text, start, end) if t.kind not in {"comment", "doc"})
 
 
 def without_end(text: str) -> str:
@@ -109,7 +111,7 @@ def without_comments(text: str) -> str:
     """
     kept: list[str] = []
     position = 0
-    for token in tokens(text):
+    for token in all_tokens(text):
         if token.kind in {"comment", "doc"}:
             kept.append(text[position : token.start])
             # Lines inside a comment go; a mark tells lines emptied by it from empty ones.

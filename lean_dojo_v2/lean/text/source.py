@@ -10,6 +10,7 @@ import attrs
 
 from lean_dojo_core.records import Position, Theorem
 from lean_dojo_v2.lean.errors import LeanError
+from lean_dojo_v2.lean.text.helpers import join_helpers, split_helpers
 from lean_dojo_v2.lean.text.lexer import Token, code_tokens, without_end
 from lean_dojo_v2.lean.text.positions import PositionMap
 from lean_dojo_v2.lean.text.statement import split_statement
@@ -103,8 +104,7 @@ class SourceTheorem:
     @cached_property
     def own_names(self) -> tuple[str, ...]:
         """The full name and every suffix by which its file may call it."""
-        parts = self.full_name.split(".")
-        return tuple(".".join(parts[index:]) for index in range(len(parts)))
+        return endings_of(self.full_name)
 
     @cached_property
     def in_mutual_block(self) -> bool:
@@ -131,12 +131,15 @@ class SourceTheorem:
     def with_proof(self, proof: str) -> str:
         """Return the declaration with another proof: tactics, one a line, indented as they are.
 
+        Declarations at the proof's beginning come before the theorem (:mod:`.helpers`).
+
         Raises:
             LeanError: As :attr:`head`.
         """
-        lines = proof.strip("\n").split("\n")
+        helpers, tactics = split_helpers(proof)
+        lines = tactics.strip("\n").split("\n")
         block = "\n".join(f"  {line}" if line.strip() else "" for line in lines)
-        return f"{self.head} := by\n{block}"
+        return f"{join_helpers(helpers)}{self.head} := by\n{block}"
 
     def offset(self, position: Position) -> int:
         """Return the index into the text of a 1-based line and column.
@@ -165,6 +168,16 @@ class SourceTheorem:
         return PositionMap(self.text)
 
 
+def endings_of(full_name: str) -> tuple[str, ...]:
+    """Return a name and every ending by which it may be cited.
+
+    >>> endings_of("Nat.add.zero")
+    ('Nat.add.zero', 'add.zero', 'zero')
+    """
+    parts = full_name.split(".")
+    return tuple(".".join(parts[index:]) for index in range(len(parts)))
+
+
 def _keywords(text: str, *words: str) -> list[Token]:
     """Return the places of keywords in a text: not in comments, strings or names."""
     if words[0] not in text:  # most files have no `mutual`
@@ -179,10 +192,24 @@ def _keywords(text: str, *words: str) -> list[Token]:
 
 
 def read_source(file: Path) -> str:
-    r"""Read a file's text as Lean does: ``\r\n`` ends a line, a lone ``\r`` does not.
+    """Read a file's text as :func:`lean_text` gives it.
 
     Raises:
         OSError: If it cannot be read.
         UnicodeDecodeError: If it is not UTF-8.
     """
-    return file.read_bytes().decode().replace("\r\n", "\n")
+    return lean_text(file.read_bytes())
+
+
+def lean_text(content: bytes) -> str:
+    r"""Decode the content of a Lean file, as Lean and editors see it.
+
+    ``\r\n`` ends a line, a lone ``\r`` does not; a byte order mark at the beginning is not text.
+
+    Raises:
+        UnicodeDecodeError: If it is not UTF-8.
+
+    >>> lean_text(b"\xef\xbb\xbfimport A\r\n")
+    'import A\n'
+    """
+    return content.decode("utf-8-sig").replace("\r\n", "\n")

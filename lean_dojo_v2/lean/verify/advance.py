@@ -32,11 +32,11 @@ from lean_dojo_v2.lean.errors import (
     LeanError,
     StaleStateError,
 )
-from lean_dojo_v2.lean.verify.kept import Kept
+from lean_dojo_v2.lean.verify.lru_cache import LRUCache
 from lean_dojo_v2.lean.verify.outcomes import TacticOutcome, Verdict
 from lean_dojo_v2.lean.verify.points import ProofPoint
 from lean_dojo_v2.lean.verify.proofs import ALLOWED_AXIOMS, PROOF_TIMEOUT
-from lean_dojo_v2.lean.verify.states import digest
+from lean_dojo_v2.lean.verify.states import state_digest
 from lean_dojo_v2.lean.verify.tactics import TACTIC_TIMEOUT, check_tactic, unanswered
 
 REST_HEARTBEATS = 100_000
@@ -93,8 +93,8 @@ class Distance:
     rung: Rung
 
 
-_distances: Kept[Distance] = Kept(KEPT_STATES)
-_closed: Kept[bool] = Kept(KEPT_STATES)
+_distances: LRUCache[Distance] = LRUCache(KEPT_STATES)
+_closed: LRUCache[bool] = LRUCache(KEPT_STATES)
 
 
 def judge_step(
@@ -122,7 +122,7 @@ def judge_step(
 
 def distance(server: Server, point: ProofPoint, *, timeout: float = TACTIC_TIMEOUT) -> Distance:
     """Return the cached distance of a point, whose state the engine holds, from the end."""
-    return _distances.get(point.key, _Judge(server, point, timeout).distance)
+    return _distances.get_or_compute(point.key, _Judge(server, point, timeout).distance)
 
 
 @attrs.frozen
@@ -139,7 +139,7 @@ class _Judge:
             return self._solved(outcome, tactic)
         if after.owed:
             return _unproven(outcome, f"leaves a hidden goal open:\n{after.owed}")
-        says = digest(self.server, after, timeout=self.timeout)
+        says = state_digest(self.server, after, timeout=self.timeout)
         if says.goals == self.point.digest.goals:
             return _unproven(outcome, "changes nothing")
         if (onward := self._onward(says.each)) is not None:
@@ -233,7 +233,7 @@ class _Judge:
 
     def _climbs(self, state: GoalState, said: tuple[str, ...], rung: Rung) -> bool:
         """Whether a rung closes a state; independent of names, so cached by digests."""
-        return _closed.get(
+        return _closed.get_or_compute(
             (self.point.key, said, rung),
             lambda: self._closes(state, closing_tactic(rung), RUNG_HEARTBEATS),
         )

@@ -19,17 +19,18 @@ from lean_dojo_v2.lean.messages import LeanMessage, Severity
 from lean_dojo_v2.lean.verify.outcomes import ProofOutcome
 from lean_dojo_v2.lean.verify.proofs import (
     ABSENT,
+    SORRY,
     Record,
-    elaborated,
     judge_declaration,
     judge_messages,
-    judged,
-    reader_of,
+    refused,
 )
 from lean_dojo_v2.lean.verify.screening import Reason, Refusal
 
 FILE_TIMEOUT = 300.0
 """Default time limit for a whole file, in seconds."""
+_MAX_NAMES = 5
+"""So many constants are named in a refusal."""
 
 
 @attrs.frozen
@@ -71,7 +72,7 @@ def check_file(
     """Check a whole file.
 
     Args:
-        server: An engine that can describe declarations (``dojo.check``).
+        server: An engine that can export declarations (``dojo.check``).
         text: The file, with its ``import`` lines: hostile input.
         reference: A file with the statements to prove, with ``sorry`` for every proof; its
             theorems must be in ``text`` with the same statements.
@@ -82,56 +83,69 @@ def check_file(
         EngineLostError: The engine died over it, or the time was up.
     """
     with server.alone(f"file {sha256(text.encode()).hexdigest()}"):
-        fields = {"file": text, "fileName": "<input>", "all": True}
-        answer = elaborated(server, fields, timeout)
-    messages = tuple(LeanMessage.parse_all(answer["messages"]))
-    told: Mapping[str, Record] = answer["declarations"]
-    found = judged(server, answer, timeout)
-    if isinstance(found, Refusal):
-        return FileOutcome(False, str(found), found, messages=messages)
+        report = server.check({"file": text, "fileName": "<input>", "all": True}, timeout)
+    messages = tuple(LeanMessage.parse_all(report.said["messages"]))
+    told: Mapping[str, Record] = report.said["declarations"]
+    found = server.judge.judge(report.export, timeout)
+    if isinstance(found, str):
+        refusal = Refusal(Reason.UNCHECKED, found)
+        return FileOutcome(False, found, refusal, messages=messages)
     theorems = tuple(
         DeclarationOutcome(name, record["start"][0], judge_declaration(found.get(name, ABSENT)))
-        for name, record in sorted(told.items(), key=lambda item: item[1]["start"])
-        if record["kind"] == "theorem"
+        for name, record in sorted(told.items(), key=lambda item: item[1].get("start", [0]))
+        if record.get("kind") == "theorem" and "start" in record
     )
     problem = (
         judge_messages(messages)
-        or _axiom(answer["new_constants"])
+        or _axiom(report.said["new_constants"])
         or next((t.outcome for t in theorems if not t.outcome.valid), None)
+        or (None if reference is None else _differs(server, found, reference, timeout))
+        or _sorry(report.said["new_constants"], found)
     )
-    if problem is None and reference is not None:
-        owner = f"reference {sha256(reference.encode()).hexdigest()}"
-        with reader_of(server, answer, owner) as reader, reader.alone(owner):
-            problem = _differs(reader, found, reference, timeout)
     if problem is None:
         return FileOutcome(True, theorems=theorems, messages=messages)
     return FileOutcome(False, problem.detail, problem.refusal, theorems, messages)
 
 
 def _axiom(constants: list[Record]) -> ProofOutcome | None:
-    for constant in constants:
-        if constant["kind"] == "axiom":
-            refusal = Refusal(Reason.AXIOM, f"declares the axiom {constant['name']}")
-            return ProofOutcome(False, str(refusal), refusal)
-    return None
+    axiom = next((one["name"] for one in constants if one["kind"] == "axiom"), None)
+    return None if axiom is None else refused(Reason.AXIOM, f"declares the axiom {axiom}")
+
+
+def _sorry(constants: list[Record], found: Mapping[str, Record]) -> ProofOutcome | None:
+    """Find a ``sorry`` that Lean may have been told not to mention, in a constant of any kind."""
+    using = [str(one["name"]) for one in constants if one.get("sorry")]
+    for name, record in found.items():
+        if any(axiom["name"] == SORRY for axiom in record.get("axioms", ())):
+            using.append(name)
+    if not using:
+        return None
+    names = ", ".join(sorted(set(using))[:_MAX_NAMES])
+    return refused(Reason.SORRY, f"{names}: not finished, or rests on what is not")
 
 
 def _differs(
     server: Server, found: Mapping[str, Record], reference: str, timeout: float
 ) -> ProofOutcome | None:
     """Return a missing or different theorem of the reference, if any."""
+    owner = f"reference {sha256(reference.encode()).hexdigest()}"
     fields = {"file": reference, "fileName": "reference of <input>", "all": True}
-    answer = server.ask("dojo.check", fields, timeout)
-    errors = LeanMessage.parse_all(answer["messages"])
+    report = server.judge.read(owner, server, fields, timeout)
+    errors = LeanMessage.parse_all(report.said["messages"])
     if error := next((m for m in errors if m.severity is Severity.ERROR), None):
         return ProofOutcome(False, f"the reference itself does not elaborate: {error}")
-    wanted = {name: r for name, r in answer["declarations"].items() if r["kind"] == "theorem"}
+    stated = server.judge.judge(report.export, timeout)
+    if isinstance(stated, str):
+        return ProofOutcome(False, f"the reference cannot be judged: {stated}")
+    said = report.said["declarations"]
+    wanted = {name: stated[name] for name in stated if said[name].get("kind") == "theorem"}
     if not wanted:
         return ProofOutcome(False, "the reference states no theorem")
     for name, record in wanted.items():
+        if not record["exists"]:
+            return ProofOutcome(False, f"Lean's kernel does not take {name} of the reference")
         if not found.get(name, ABSENT)["exists"]:
             return ProofOutcome(False, f"{name} is missing")
         if found[name]["kind"] != "theorem" or found[name]["statement"] != record["statement"]:
-            refusal = Refusal(Reason.STATEMENT, f"{name} states something other than the reference")
-            return ProofOutcome(False, str(refusal), refusal)
+            return refused(Reason.STATEMENT, f"{name} states something other than the reference")
     return None

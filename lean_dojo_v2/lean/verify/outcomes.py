@@ -35,39 +35,6 @@ class Verdict(StrEnum):
 
 
 @attrs.frozen
-class TacticOutcome:
-    """The judgement of one tactic, or of a block of them, at one state.
-
-    Attributes:
-        verdict: The verdict.
-        state: The state after it; ``None`` unless Lean accepted it.
-        detail: Lean's message, or the reason of a refusal.
-        refusal: The refusal of its text, for ``REFUSED`` and some of ``UNPARSED``.
-        engine_died: For ``TIMED_OUT``: the engine died; the tactic may work on another one.
-        fallback: Why the state is not known to be the very one that was traced.
-        progress: Of a whole proof: the share of its lines before Lean's first error, from 0 to 1.
-    """
-
-    verdict: Verdict
-    state: GoalState | None = attrs.field(default=None, repr=False)
-    detail: str = ""
-    refusal: Refusal | None = None
-    engine_died: bool = False
-    fallback: str | None = None
-    progress: float = 0.0
-
-    @property
-    def reason(self) -> Reason | None:
-        """Why it was refused."""
-        return None if self.refusal is None else self.refusal.reason
-
-    @property
-    def advances(self) -> bool:
-        """Whether it is ``SOLVED`` or ``ADVANCED``."""
-        return self.verdict in {Verdict.SOLVED, Verdict.ADVANCED}
-
-
-@attrs.frozen
 class ProofOutcome:
     """The judgement of a whole proof.
 
@@ -84,3 +51,75 @@ class ProofOutcome:
     refusal: Refusal | None = None
     axioms: tuple[str, ...] = ()
     error_line: int | None = None
+
+
+@attrs.frozen
+class ProofPart:
+    """A tactic of a proof, by its place in the proof's text.
+
+    Attributes:
+        start: Index of its first character.
+        end: Index after its last one.
+        changes: Whether it changed the goals; ``skip`` does not.
+    """
+
+    start: int
+    end: int
+    changes: bool = True
+
+
+@attrs.frozen
+class ProofTrace:
+    """The judgement of a whole proof, and where it is right and wrong.
+
+    A tactic is a member of a tactic sequence; one that holds others (``have … := by``, ``·``) and
+    those others are all listed. A text that is refused has none.
+
+    Attributes:
+        outcome: The judgement.
+        sound: The tactics that ran without an error and begin before the first failing one, in the
+            order of the text.
+        failing: The innermost tactic with Lean's first error. For a text that is not a block of
+            tactics, the line of the syntax error. ``None`` if there is neither.
+        goals_left: Whether every tactic holds, and goals are left at the end.
+    """
+
+    outcome: ProofOutcome
+    sound: tuple[ProofPart, ...] = ()
+    failing: ProofPart | None = None
+    goals_left: bool = False
+
+
+@attrs.frozen
+class TacticOutcome:
+    """The judgement of one tactic, or of a block of them, at one state.
+
+    Attributes:
+        verdict: The verdict.
+        state: The state after it; ``None`` unless Lean accepted it.
+        detail: Lean's message, or the reason of a refusal.
+        refusal: The refusal of its text, for ``REFUSED`` and some of ``UNPARSED``.
+        engine_died: For ``TIMED_OUT``: the engine died; the tactic may work on another one.
+        fallback: Why the state is not known to be the very one that was traced.
+        progress: Of a whole proof: how much of it holds, from 0 to 1.
+        trace: Of a whole proof: where it is right and wrong.
+    """
+
+    verdict: Verdict
+    state: GoalState | None = attrs.field(default=None, repr=False)
+    detail: str = ""
+    refusal: Refusal | None = None
+    engine_died: bool = False
+    fallback: str | None = None
+    progress: float = 0.0
+    trace: ProofTrace | None = attrs.field(default=None, repr=False)
+
+    @property
+    def reason(self) -> Reason | None:
+        """Why it was refused."""
+        return None if self.refusal is None else self.refusal.reason
+
+    @property
+    def advances(self) -> bool:
+        """Whether it is ``SOLVED`` or ``ADVANCED``."""
+        return self.verdict in {Verdict.SOLVED, Verdict.ADVANCED}

@@ -16,7 +16,7 @@ from lean_dojo_v2.lean.verify.goal_text import Start, start_of
 from lean_dojo_v2.lean.verify.outcomes import ProofOutcome
 from lean_dojo_v2.lean.verify.proofs import check_declaration, goal_source
 from lean_dojo_v2.lean.verify.screening import cites
-from lean_dojo_v2.lean.verify.states import StateDigest, digest, open_expression, open_step
+from lean_dojo_v2.lean.verify.states import StateDigest, open_expression, open_step, state_digest
 
 _FILLER = "skip;"
 
@@ -90,7 +90,7 @@ def theorem_point(server: Server, source: SourceTheorem, position: Position) -> 
         for block in answer["blocks"]
         if block["goal"] is not None  # it ran
     }
-    found = digest(server, state)
+    found = state_digest(server, state)
     place = (source.file_path, source.before, source.declaration, position)
     return ProofPoint(
         state,
@@ -161,7 +161,7 @@ def _bare(server: Server, state: GoalState, start: Start) -> ProofPoint:
                 raise
             return ProofOutcome(False, str(error))
 
-    found = digest(server, state)
+    found = state_digest(server, state)
     return ProofPoint(state, found, finish, hash((_answerer(server), start, found.goals)))
 
 

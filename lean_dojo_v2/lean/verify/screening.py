@@ -19,12 +19,14 @@ import attrs
 from lean_dojo_v2.lean.client.records import GoalState
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import TacticParseError
-from lean_dojo_v2.lean.text.lexer import tokens
+from lean_dojo_v2.lean.text.lexer import all_tokens
 
 MAX_TACTIC_CHARS = 2_000
 MAX_PROOF_CHARS = 50_000
 MAX_NESTING = 60
 MAX_NUMERAL_DIGITS = 60
+MAX_SEMICOLONS = 1_000
+"""In one line; Lean's time grows with the square of their number."""
 
 
 class Reason(StrEnum):
@@ -51,7 +53,7 @@ class Reason(StrEnum):
     UNCHECKED = "unchecked"
 
 
-MALFORMED = frozenset({
+MALFORMED_REASONS = frozenset({
     Reason.EMPTY, Reason.TOO_LONG, Reason.SEVERAL_LINES, Reason.COMMENT, Reason.NESTING,
     Reason.CONTROL_CHARACTER, Reason.HUGE_NUMERAL, Reason.SEARCH,
 })  # fmt: skip
@@ -153,7 +155,11 @@ _INCLUDE = re.compile(r"\b(include_str|include_bytes)\b")
 
 
 def screen(
-    text: str, *, whole_proof: bool = False, own_names: Collection[str] = ()
+    text: str,
+    *,
+    whole_proof: bool = False,
+    own_names: Collection[str] = (),
+    allowed: Collection[str] = (),
 ) -> Refusal | None:
     """Judge a completion by its text alone.
 
@@ -161,6 +167,7 @@ def screen(
         text: One tactic, or with ``whole_proof`` the lines of a tactic block.
         whole_proof: Allow several lines, comments with any word, and a greater length.
         own_names: Names of the theorem that is being proved; citing one is refused.
+        allowed: Keywords that are not refused.
 
     Returns:
         The refusal, or ``None`` if the text shows no trick.
@@ -173,7 +180,7 @@ def screen(
     if refusal := _shape(text, whole_proof) or _characters(text) or _structure(text, whole_proof):
         return refusal
     code = _without_comments(text) if whole_proof else text
-    return _words(code) or _settings(code) or _own_names(code, own_names)
+    return _words(code, allowed) or _settings(code) or _own_names(code, own_names)
 
 
 def _shape(text: str, whole_proof: bool) -> Refusal | None:
@@ -210,6 +217,9 @@ def _structure(text: str, whole_proof: bool) -> Refusal | None:
     longest = max((len(match[0]) for match in _DIGITS.finditer(text)), default=0)
     if longest > MAX_NUMERAL_DIGITS:
         return Refusal(Reason.HUGE_NUMERAL, f"a numeral of {longest} digits")
+    most = max(line.count(";") for line in text.split("\n"))
+    if most > MAX_SEMICOLONS:
+        return Refusal(Reason.TOO_LONG, f"{most} semicolons in a line, more than {MAX_SEMICOLONS}")
     return None
 
 
@@ -222,7 +232,7 @@ def _without_comments(text: str) -> str:
     if '"' in text or "«" in text:
         return text
     kept, position = "", 0
-    for token in tokens(text):
+    for token in all_tokens(text):
         if token.kind not in {"comment", "doc"}:
             continue
         if token.kind == "doc" or text[max(token.start - 1, 0) : token.start].strip():
@@ -231,7 +241,7 @@ def _without_comments(text: str) -> str:
     return kept + text[position:]
 
 
-def _words(text: str) -> Refusal | None:
+def _words(text: str, allowed: Collection[str] = ()) -> Refusal | None:
     if match := _PERCENT.search(text) or _INCLUDE.search(text):
         return Refusal(Reason.METAPROGRAM, f"uses {match[0]!r}")
     if match := _HASH_WORD.search(text):
@@ -243,7 +253,7 @@ def _words(text: str) -> Refusal | None:
             word = match[0]
             # `.` before a keyword makes it a field: `h.local` is no scope.
             standalone = not version[: match.start()].endswith(".")
-            if standalone and (reason := _KEYWORDS.get(word)):
+            if standalone and word not in allowed and (reason := _KEYWORDS.get(word)):
                 return Refusal(reason, f"uses {word!r}")
             for part in re.split(r"[.?!]", word):
                 if reason := _reason_of(part):
@@ -308,6 +318,8 @@ _LET_REC = "Lean.Parser.Termination.suffix"
 """Syntax kinds of a `let rec`. Only a whole proof may contain one, since the goal after a single
 tactic does not show whether the recursion terminates."""
 
+_TERMINATION = ("Lean.Parser.Termination.terminationBy", "Lean.Parser.Termination.decreasingBy")
+
 
 def parse(
     server: Server,
@@ -315,6 +327,7 @@ def parse(
     *,
     state: GoalState | None = None,
     whole_proof: bool = False,
+    helper: bool = False,
     own_names: Collection[str] = (),
     timeout: float | None = None,
 ) -> Refusal | None:
@@ -322,7 +335,7 @@ def parse(
 
     Anything spelt in ways that a text search misses is refused by its kind of syntax. The
     environment of ``state``, for which it is, may know more syntax. ``whole_proof`` allows
-    `let rec`, as the whole theorem is elaborated afterwards.
+    `let rec`, as the whole theorem is elaborated afterwards; ``helper`` also its termination.
 
     Raises:
         TacticParseError: If it is not exactly one tactic.
@@ -331,7 +344,7 @@ def parse(
     answer = server.parse_tactic(tactic, state, timeout=timeout)
     if "parseError" in answer:
         raise TacticParseError(str(answer["parseError"]))
-    allowed = {_LET_REC} if whole_proof else set()
+    allowed = {_LET_REC, *(_TERMINATION if helper else ())} if whole_proof else set()
     for kind in answer["kinds"]:
         for reason, pattern in _FORBIDDEN:
             if kind not in allowed and pattern.fullmatch(kind):

@@ -119,7 +119,7 @@ class StateDigest:
     each: tuple[str, ...]
 
 
-def digest(server: Server, state: GoalState, *, timeout: float | None = None) -> StateDigest:
+def state_digest(server: Server, state: GoalState, *, timeout: float | None = None) -> StateDigest:
     """Return the digests of a state; ``timeout`` replaces the server's.
 
     Raises:
@@ -129,6 +129,6 @@ def digest(server: Server, state: GoalState, *, timeout: float | None = None) ->
     return StateDigest(tuple(answer["goals"]), tuple(answer["each"]))
 
 
-def recorded(digest: str) -> str:
+def recorded_digest(digest: str) -> str:
     """Return a digest as traces record it: an engine's may be as long as the goal itself."""
     return sha256(digest.encode()).hexdigest()

@@ -31,7 +31,7 @@ from lean_dojo_v2.lean.verify.proofs import (
     check_proof,
     not_hidden,
 )
-from lean_dojo_v2.lean.verify.screening import MALFORMED, Refusal, parse, screen
+from lean_dojo_v2.lean.verify.screening import MALFORMED_REASONS, Refusal, parse, screen
 from lean_dojo_v2.lean.verify.states import open_theorem
 
 __all__ = [
@@ -108,5 +108,5 @@ def unanswered(error: EngineLostError | StaleStateError) -> TacticOutcome:
 
 
 def _refused(refusal: Refusal) -> TacticOutcome:
-    verdict = Verdict.UNPARSED if refusal.reason in MALFORMED else Verdict.REFUSED
+    verdict = Verdict.UNPARSED if refusal.reason in MALFORMED_REASONS else Verdict.REFUSED
     return TacticOutcome(verdict, detail=str(refusal), refusal=refusal)

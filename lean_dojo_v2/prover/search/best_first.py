@@ -22,12 +22,14 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import closing
 from operator import attrgetter
 from typing import Any, TypeAlias
+from weakref import WeakKeyDictionary
 
 import attrs
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean_agent.config import ProverConfig
+from lean_dojo_core.wording import counted
+from lean_dojo_v2.lean import Server
+from lean_dojo_v2.lean_agent import ProverConfig
 from lean_dojo_v2.prover.problem import Problem
 from lean_dojo_v2.prover.search.result import Failure, SearchResult
 from lean_dojo_v2.prover.search.theorem import Child, TheoremSearch
@@ -41,8 +43,7 @@ from lean_dojo_v2.prover.suggestion import (
     Suggestion,
     TacticGenerator,
 )
-from lean_dojo_v2.runs.so_far import at_work
-from lean_dojo_v2.wording import counted
+from lean_dojo_v2.runs import report_progress
 
 COHORTS = 2
 """Groups of theorems that take turns: the model generates for one while Lean works for the
@@ -98,13 +99,17 @@ class BestFirstSearch:
             yield from search.results()
 
 
+_files_of: WeakKeyDictionary[Server, set[str]] = WeakKeyDictionary()
+"""Files whose theorems an engine has opened, in this pass and in earlier ones."""
+
+
 class _Lane:
     """An engine with its single thread."""
 
     def __init__(self, server: Server) -> None:
         self.server = server
         self.load = 0
-        self.files: set[str] = set()
+        self.files = _files_of.setdefault(server, set())
         self.executor = ThreadPoolExecutor(1, thread_name_prefix="lean-lane")
 
 
@@ -178,7 +183,7 @@ class _Pass:
         left = len(under_way) + sum(len(cohort.waiting) for cohort in self.cohorts)
         more = f" and {left - 1} more" if left > 1 else ""
         states = counted(longest.expansions, "state", "states")
-        at_work(f"searching {longest.problem.name}, {states} expanded{more}")
+        report_progress(f"searching {longest.problem.name}, {states} expanded{more}")
 
     def close(self) -> None:
         """Stop the engines after their current tactics."""

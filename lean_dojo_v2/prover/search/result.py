@@ -7,8 +7,8 @@ from typing import Any
 
 import attrs
 
+from lean_dojo_core.wording import counted
 from lean_dojo_v2.prover.search.tree import SearchTree
-from lean_dojo_v2.wording import counted
 
 
 class Failure(StrEnum):

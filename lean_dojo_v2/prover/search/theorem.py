@@ -12,19 +12,21 @@ from typing import Any, TypeVar
 
 import attrs
 
-from lean_dojo_v2.lean.client.records import GoalState
-from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.errors import (
+from lean_dojo_v2.lean import (
     EngineLostError,
     EngineTimeoutError,
     EngineUnavailableError,
+    GoalState,
     LeanError,
+    ProofOutcome,
+    Server,
     StaleStateError,
+    TacticOutcome,
+    Verdict,
+    check_tactic,
+    state_digest,
 )
-from lean_dojo_v2.lean.verify.outcomes import ProofOutcome, TacticOutcome, Verdict
-from lean_dojo_v2.lean.verify.states import digest
-from lean_dojo_v2.lean.verify.tactics import check_tactic
-from lean_dojo_v2.lean_agent.config import ProverConfig
+from lean_dojo_v2.lean_agent import ProverConfig
 from lean_dojo_v2.prover.problem import Problem, seed_of
 from lean_dojo_v2.prover.search.result import Failure, SearchResult
 from lean_dojo_v2.prover.search.tree import Node, NodeStatus, SearchTree
@@ -71,7 +73,7 @@ class TheoremSearch:
 
     def open(self) -> list[Child]:
         """Open the root state; there are no children yet."""
-        with self._at_work():
+        with self._timed():
             try:
                 self._lean_calls += 1
                 state = self._again_if_lost(lambda: self.problem.open(self.server))
@@ -92,7 +94,7 @@ class TheoremSearch:
         Returns:
             New states, most probable first; empty once the search is over.
         """
-        with self._at_work():
+        with self._timed():
             self._samples += len(suggestions)
             children: list[Child] = []
             try:
@@ -137,7 +139,7 @@ class TheoremSearch:
         """Whether no equal state was reached before."""
         self._lean_calls += 1
         try:
-            key = digest(self.server, state, timeout=self.settings.tactic_seconds).goals
+            key = state_digest(self.server, state, timeout=self.settings.tactic_seconds).goals
         except (EngineLostError, StaleStateError) as error:
             self._note_clock(error)
             return False  # a state that kills an engine when read is useless
@@ -299,7 +301,7 @@ class TheoremSearch:
     # --- the end --------------------------------------------------------------------------------
 
     @contextmanager
-    def _at_work(self) -> Iterator[None]:
+    def _timed(self) -> Iterator[None]:
         self._since = time.monotonic()
         try:
             yield

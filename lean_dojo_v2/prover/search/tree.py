@@ -14,8 +14,7 @@ import attrs
 import orjson
 
 from lean_dojo_core.errors import DataError
-from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
-from lean_dojo_v2.paths import safe_name
+from lean_dojo_v2.files import atomic_write_bytes, atomic_write_text, safe_name
 
 
 class NodeStatus(StrEnum):
@@ -143,7 +142,7 @@ _STYLE = (
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def draw(tree: SearchTree, *, most: int = 200) -> str:
+def draw_tree(tree: SearchTree, *, most: int = 200) -> str:
     """Draw at most ``most`` states: those on the way to a proof or a refused one, then the first.
 
     Hovering over a state shows its goals, log-probability and failed tactics.
@@ -183,7 +182,7 @@ def save_tree(tree: SearchTree | None, folder: Path, name: str) -> None:
     if tree is not None:
         file = folder / safe_name(name)
         tree.save(file.with_name(f"{file.name}.json"))
-        atomic_write_text(file.with_name(f"{file.name}.svg"), draw(tree))
+        atomic_write_text(file.with_name(f"{file.name}.svg"), draw_tree(tree))
 
 
 def _chosen(tree: SearchTree, most: int) -> dict[int, Node]:

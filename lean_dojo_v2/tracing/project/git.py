@@ -23,9 +23,8 @@ from urllib.parse import urlsplit, urlunsplit
 
 from filelock import FileLock
 
-from lean_dojo_v2.atomic import atomic_write_text
 from lean_dojo_v2.errors import TraceError
-from lean_dojo_v2.paths import repos_dir
+from lean_dojo_v2.files import atomic_write_text, repos_dir
 
 FULL_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 

@@ -7,15 +7,15 @@ import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import attrs
 
 from lean_dojo_v2.errors import TraceError
-from lean_dojo_v2.lean.text.header import parse_header
-from lean_dojo_v2.lean.text.lexer import Token, code_tokens
-from lean_dojo_v2.paths import raid_dir
+from lean_dojo_v2.files import raid_dir
+from lean_dojo_v2.lean import Token, code_tokens, parse_header
 
 TOOLCHAIN_FILE = "lean-toolchain"
 LAKEFILES = ("lakefile.lean", "lakefile.toml")
@@ -126,6 +126,26 @@ class LakeProject:
                     raise TraceError(f"{self.root}: {found[module]} and {path} are both {module}")
         return found
 
+    def outside(self) -> list[PurePosixPath]:
+        """Return the Lean files of the folder that are in none of the libraries, sorted."""
+        inside = {(self.root / path).resolve() for path in self.sources().values()}
+        packages = {place.resolve() for place in self.inner_packages()}
+        found: list[PurePosixPath] = []
+        for folder, folders, names in os.walk(self.root):
+            place = Path(folder)
+            folders[:] = [
+                name
+                for name in folders
+                if may_have_sources(place / name) and (place / name).resolve() not in packages
+            ]
+            files = (place / name for name in names if name.endswith(".lean"))
+            found += [
+                PurePosixPath(file.relative_to(self.root).as_posix())
+                for file in files
+                if file.name not in LAKEFILES and file.resolve() not in inside
+            ]
+        return sorted(found)
+
     def _files(self, library: Library) -> Iterator[tuple[str, PurePosixPath]]:
         """Yield modules and files of a target, each path as short as it can be written."""
         base = Path(os.path.normpath(self.root / library.src_dir))
@@ -165,7 +185,7 @@ def read_project(root: Path) -> LakeProject:
         raise TraceError(f"{lakefile}: cannot be read: {error}") from None
     return LakeProject(
         root,
-        toolchain.read_text(encoding="utf-8").strip() if toolchain.is_file() else "",
+        toolchain.read_text("utf-8", errors="replace").strip() if toolchain.is_file() else "",
         libraries or _everything(root),
         (*locked, *near),
         packages,
@@ -176,18 +196,22 @@ def read_lakefile(folder: Path) -> dict[str, Any]:
     """Return the configuration of a package in the form of ``lakefile.toml``; empty without one.
 
     Raises:
-        TraceError: If it is no TOML.
+        TraceError: If it is no TOML, or declares nothing.
     """
     lakefile = find_lakefile(folder)
     if lakefile is None:
         return {}
     text = lakefile.read_text(encoding="utf-8", errors="replace")
-    if lakefile.suffix == ".lean":
-        return _lean_configuration(text)
     try:
-        return tomllib.loads(text)
+        found = _lean_configuration(text) if lakefile.suffix == ".lean" else tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise TraceError(f"{lakefile}: cannot be read: {error}") from None
+    if not found:
+        raise TraceError(
+            f"{lakefile}: declares nothing, not even a package; restore its content, or delete it "
+            "to trace single files of the folder"
+        )
+    return found
 
 
 def _near(root: Path, locked: set[str]) -> list[Dependency]:
@@ -282,10 +306,10 @@ def _lean_configuration(text: str) -> dict[str, Any]:
     words = list(code_tokens(text))
     starts = [i for i, token in enumerate(words) if token.text in _DECLARATIONS]
     found: dict[str, Any] = {}
-    for begin, stop in zip(starts, [*starts[1:], len(words)], strict=True):
+    for begin, stop in pairwise([*starts, len(words)]):
         kind, block = words[begin].text, words[begin + 1 : stop]
         if kind == "package":
-            found |= _fields(block)
+            found |= {"name": block[0].text.strip('"«»') if block else "", **_fields(block)}
         elif kind == "require":
             found.setdefault(kind, []).append(_requirement(block))
         elif kind in {"lean_lib", "lean_exe"} and block:
@@ -381,5 +405,5 @@ def _imported(file: Path) -> list[str]:
         path = file.parent / module_path(module)
         if module not in found and path.is_file():
             found[module] = None
-            pending += parse_header(path.read_text(encoding="utf-8", errors="replace")).imports
+            pending += parse_header(path.read_text("utf-8-sig", errors="replace")).imports
     return list(found)

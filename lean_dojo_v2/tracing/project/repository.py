@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 import attrs
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.data.repository import is_address, name_of_url
+from lean_dojo_v2.data import is_address, name_of_url
 from lean_dojo_v2.errors import TraceError
 from lean_dojo_v2.sample import packaged_project
 from lean_dojo_v2.tracing.project import content, git

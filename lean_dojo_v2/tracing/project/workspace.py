@@ -9,8 +9,7 @@ from pathlib import Path, PurePosixPath
 import attrs
 
 from lean_dojo_v2.errors import TraceError
-from lean_dojo_v2.lean.text.header import Header, parse_header
-from lean_dojo_v2.lean.text.source import read_source
+from lean_dojo_v2.lean import Header, parse_header, read_source
 from lean_dojo_v2.tracing.project import git
 from lean_dojo_v2.tracing.project.lakefile import (
     Dependency,

@@ -13,8 +13,7 @@ from typing import Any, TypeAlias
 
 from lean_dojo_core.records import Position
 from lean_dojo_v2.errors import TraceError
-from lean_dojo_v2.lean.text.positions import PositionMap
-from lean_dojo_v2.lean.verify.states import recorded
+from lean_dojo_v2.lean import PositionMap, recorded_digest
 from lean_dojo_v2.tracing.reading.names import user_name
 from lean_dojo_v2.tracing.reading.records import (
     Declared,
@@ -54,7 +53,7 @@ def read_answer(answer: Fields, places: PositionMap) -> Elaboration:
                     *span(tactic),
                     tactic["state_before"],
                     tactic["state_after"],
-                    None if tactic["digest"] is None else recorded(tactic["digest"]),
+                    None if tactic["digest"] is None else recorded_digest(tactic["digest"]),
                 )
                 for tactic in answer["tactics"]
             ),

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Sequence
 
 import attrs
 
-from lean_dojo_v2.lean.text.lexer import CLOSERS, OPENERS, Token, code_tokens, tokens
-from lean_dojo_v2.lean.text.statement import split_statement
+from lean_dojo_v2.lean import CLOSERS, OPENERS, Token, all_tokens, code_tokens, split_statement
 from lean_dojo_v2.tracing.reading.names import user_name
 from lean_dojo_v2.tracing.reading.records import Declared, Definition, TracedCommand
 
@@ -106,7 +105,7 @@ def _declaration(
     text: str, start: int, end: int, known: Declared | None, definitions: Sequence[Definition]
 ) -> tuple[Declaration, bool]:
     """Read one declaration, and whether it has a name."""
-    words = [t for t in tokens(text, start, end) if t.kind != "comment"]
+    words = [t for t in all_tokens(text, start, end) if t.kind != "comment"]
     outer, first, keyword = _head(words)
     head = words[keyword]
     word = text[head.start : words[keyword + 1].end] if head.text == "#" else head.text

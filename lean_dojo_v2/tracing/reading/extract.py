@@ -28,8 +28,7 @@ from lean_dojo_core.records import (
     Premise,
     TracedTactic,
 )
-from lean_dojo_v2.lean.text.lexer import PART, code_tokens, tokens, without_comments
-from lean_dojo_v2.lean.text.positions import PositionMap
+from lean_dojo_v2.lean import NAME_PART, PositionMap, all_tokens, code_tokens, without_comments
 from lean_dojo_v2.tracing.reading.declarations import (
     KEYWORDS,
     THEOREMS,
@@ -49,7 +48,7 @@ from lean_dojo_v2.tracing.reading.records import (
     TracedTheorem,
 )
 
-_IDENTIFIER = re.compile(rf"\.?{PART}(?:\.{PART})*\Z")
+_IDENTIFIER = re.compile(rf"\.?{NAME_PART}(?:\.{NAME_PART})*\Z")
 _SORRY_WORDS = frozenset({"sorry", "admit", "sorryAx", "stop"})
 _SORRY_WARNING = re.compile(r"declaration uses ['`‘]sorry['`’]")
 
@@ -310,7 +309,9 @@ def dedent(tactic: str, column: int) -> str:
     """
     if "\n" not in tactic:
         return tactic
-    strings = [(t.start, t.end) for t in tokens(tactic) if t.kind == "string" and "\n" in t.text]
+    strings = [
+        (t.start, t.end) for t in all_tokens(tactic) if t.kind == "string" and "\n" in t.text
+    ]
     lines: list[str] = []
     position = 0
     for line in tactic.split("\n"):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from lean_dojo_v2.lean.text.lexer import PART, code_tokens
+from lean_dojo_v2.lean import NAME_PART, code_tokens
 from lean_dojo_v2.tracing.reading.records import TracedFile
 
-_NAME = re.compile(rf"{PART}\Z")
+_NAME = re.compile(rf"{NAME_PART}\Z")
 _BRACKETS = frozenset("({⦃")
 _QUANTIFIERS = frozenset({"∀", "∃", "∃!", "λ", "fun"})
 _PRIVATE = re.compile(r"_private\.(?:[^\s.]+\.)+?0\.")

@@ -21,20 +21,26 @@ from typing import Any, TypeAlias
 import orjson
 import psutil
 
-from lean_dojo_v2.atomic import atomic_write_bytes
-from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.engines.embedded import install
-from lean_dojo_v2.lean.engines.native import (
+from lean_dojo_v2.files import atomic_write_bytes
+from lean_dojo_v2.lean import (
+    EMBEDDED_LEAN_VERSION,
+    EMBEDDED_PACKAGE,
     FOREIGN_VARIABLE,
-    INSTALL,
+    LEAN_INSTALL_URL,
+    EngineName,
+    EnginePool,
+    EngineUnavailableError,
+    LeanError,
+    PoolConfig,
+    PositionMap,
+    Server,
+    available_cores,
+    chosen_engine,
     compiled_for,
     find_repl,
+    select_engine,
     toolchain_of,
 )
-from lean_dojo_v2.lean.engines.selection import EngineName, chosen_engine, select
-from lean_dojo_v2.lean.errors import EngineUnavailableError, LeanError
-from lean_dojo_v2.lean.pool.local import EnginePool, PoolConfig, available_cores
-from lean_dojo_v2.lean.text.positions import PositionMap
 from lean_dojo_v2.tracing.project.content import lake_state, state_of_data
 from lean_dojo_v2.tracing.project.lakefile import (
     LakeProject,
@@ -127,7 +133,7 @@ class EmbeddedEngine:
             raise EngineUnavailableError(
                 f"{path} imports {module}, and the embedded Lean engine has only Lean's own "
                 "library and sources, no Mathlib and no compiled packages. Trace with the "
-                f"project's own Lean: install it with elan ({INSTALL}), run "
+                f"project's own Lean: install it with elan ({LEAN_INSTALL_URL}), run "
                 "`lake exe cache get` (Mathlib) and `lake build` in the project, then use "
                 "--engine native (or LEAN_DOJO_ENGINE=native)."
             )
@@ -135,7 +141,7 @@ class EmbeddedEngine:
         self._workspace = workspace
         self._jobs = jobs
         self._timeout = timeout
-        self.identity = f"embedded {install.PACKAGE}@{install.VERSION} Lean {install.LEAN_VERSION}"
+        self.identity = f"embedded {EMBEDDED_PACKAGE} Lean {EMBEDDED_LEAN_VERSION}"
 
     def state(self) -> str:
         """Return what results depend on besides the engine and the texts of the files.
@@ -192,7 +198,7 @@ class NativeEngine:
         if shutil.which("lake") is None:
             raise EngineUnavailableError(
                 "Tracing with the project's own Lean needs `lake` on the PATH. Install it with "
-                f"elan ({INSTALL})."
+                f"elan ({LEAN_INSTALL_URL})."
             )
         if find_repl() is not None:
             raise EngineUnavailableError(
@@ -300,7 +306,7 @@ def _failure(future: Future[Any]) -> LeanError | None:
 
 def _warn_of_another_lean(project: LakeProject) -> None:
     """Warn if a project is written for another Lean."""
-    wanted, ours = _release(project.lean_version), _release(install.LEAN_VERSION)
+    wanted, ours = _release(project.lean_version), _release(EMBEDDED_LEAN_VERSION)
     if wanted and wanted != ours:
         _log.warning(
             "%s is written for Lean %s, and the embedded engine is Lean %s: where they differ, the "
@@ -309,7 +315,7 @@ def _warn_of_another_lean(project: LakeProject) -> None:
             project.root,
             wanted,
             ours,
-            INSTALL,
+            LEAN_INSTALL_URL,
         )
 
 
@@ -337,7 +343,7 @@ def choose_engine(
     """
     lone = project.only is not None and find_lakefile(project.root) is None
     place, foreign = (None, None) if lone else (project.root, workspace.foreign())
-    native = select(name, place, needs_native=foreign is not None) == "native"
+    native = select_engine(name, place, needs_native=foreign is not None) == "native"
     if native and not (foreign and chosen_engine(name) == "auto" and shutil.which("lake") is None):
         return NativeEngine(project, jobs, timeout)
     return EmbeddedEngine(workspace, jobs, timeout)

@@ -16,8 +16,7 @@ from typing import Any, TypeAlias
 import attrs
 
 from lean_dojo_v2.errors import TraceError
-from lean_dojo_v2.lean.engines.native import run_tool
-from lean_dojo_v2.lean.errors import EngineUnavailableError
+from lean_dojo_v2.lean import EngineUnavailableError, run_lean_tool
 from lean_dojo_v2.tracing.project.lakefile import (
     LakeProject,
     find_lakefile,
@@ -47,7 +46,7 @@ def build(root: Path) -> None:
     if find_lakefile(root) is None:
         return
     try:
-        run_tool(["lake", "build"], root, timeout=_BUILD_TIMEOUT, advice="")
+        run_lean_tool(["lake", "build"], root, timeout=_BUILD_TIMEOUT, advice="")
     except EngineUnavailableError as error:
         _log.warning("%s", error)
 
@@ -78,7 +77,9 @@ def _configuration(root: Path, folder: Path) -> dict[str, Any]:
         written = Path(made) / "lakefile.toml"
         where = [] if folder == root else ["-d", str(folder)]
         try:
-            run_tool(["lake", *where, "translate-config", "toml", str(written)], root, advice="")
+            run_lean_tool(
+                ["lake", *where, "translate-config", "toml", str(written)], root, advice=""
+            )
             return tomllib.loads(written.read_text(encoding="utf-8"))
         except (EngineUnavailableError, OSError) as error:
             _log.warning("%s: traced without its leanOptions: %s", lakefile, error)

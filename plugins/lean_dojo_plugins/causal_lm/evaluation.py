@@ -12,7 +12,7 @@ from lean_dojo_core import DatasetFormatter
 from lean_dojo_plugins.causal_lm.generate.generator import CausalTacticGenerator
 from lean_dojo_plugins.causal_lm.model.label_head import label_log_probs, restore_forward
 from lean_dojo_plugins.causal_lm.text.tokenisation import TokenisedExample, Tokeniser
-from lean_dojo_plugins.training.rows import TooLong, chunks, nothing_fits
+from lean_dojo_plugins.training import TooLong, chunks, nothing_fits
 from lean_dojo_v2.errors import EmptyDatasetError
 
 BATCH = 8

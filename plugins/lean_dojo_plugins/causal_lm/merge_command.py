@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from lean_dojo_v2.cli.output import emit_json, json_option, note
-from lean_dojo_v2.cli.waiting import long_command
+from lean_dojo_v2.cli import emit_json, json_option, long_command, note
 
 
 @click.command("merge-lora")
@@ -27,8 +26,8 @@ def merge_lora(adapter: Path, output: Path | None, as_json: bool) -> None:
     The result is a plain model with its tokenizer, in the weight type of the base model, for
     servers and tools that cannot load adapters.
     """
-    from lean_dojo_plugins.causal_lm.model.loading import merge_lora as merge
-    from lean_dojo_plugins.training.reporting import bars_on_terminals_only
+    from lean_dojo_plugins.causal_lm.model.adapters import merge_lora as merge
+    from lean_dojo_plugins.training import bars_on_terminals_only
 
     folder = adapter.absolute()
     merged = output or folder.with_name(f"{folder.name}-merged")

@@ -14,7 +14,7 @@ from pathlib import Path
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast, set_seed
 
-from lean_dojo_plugins.training.reporting import bars_on_terminals_only
+from lean_dojo_plugins.training import bars_on_terminals_only
 
 BOS, EOS, PAD = "<|start|>", "<|end|>", "<|pad|>"
 

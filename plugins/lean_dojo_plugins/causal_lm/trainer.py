@@ -13,76 +13,79 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import attrs
-import torch
-import transformers
-from accelerate import PartialState
-from datasets import Dataset
-from peft import LoraConfig
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from lean_dojo_core import Database, DatasetFormatter, Evaluation, Repository, Theorem, registry
-from lean_dojo_core.errors import ConfigError, UsageError
-from lean_dojo_plugins.causal_lm.evaluation import evaluate_rows
-from lean_dojo_plugins.causal_lm.model.label_head import restore_forward
-from lean_dojo_plugins.causal_lm.model.loading import (
-    check_lora,
-    load_model,
-    load_tokenizer,
-    match_vocabulary,
+from lean_dojo_core import (
+    Database,
+    DatasetFormatter,
+    Evaluation,
+    PreviewExample,
+    Repository,
+    Theorem,
+    registry,
 )
+from lean_dojo_core.errors import ConfigError, UsageError
+from lean_dojo_plugins.causal_lm.model.bases import load_tokenizer
 from lean_dojo_plugins.causal_lm.text.templates import render
 from lean_dojo_plugins.causal_lm.text.tokenisation import preview
-from lean_dojo_plugins.training.curriculum import CurriculumStep, CurriculumTrainer, Loop
-from lean_dojo_plugins.training.data import checked_repositories, formatted_rows, split_file
-from lean_dojo_plugins.training.devices import Device, sharding
-from lean_dojo_plugins.training.hub import check_model_name, has_tokenizer, resolve_model
-from lean_dojo_plugins.training.lock import run_lock
-from lean_dojo_plugins.training.reporting import NoFinalCheckpoint
-from lean_dojo_plugins.training.rows import TooLong
-from lean_dojo_plugins.training.run_folder import (
+from lean_dojo_plugins.training import (
+    ARGUMENTS,
+    FIXED_ARGUMENTS,
+    LORA,
+    ByPosition,
+    CurriculumStep,
+    CurriculumTrainer,
+    DatabaseSource,
+    DataSource,
+    Device,
     RunFolder,
-    RunState,
-    check_same_run,
-    trained_settings,
-)
-from lean_dojo_plugins.training.settings import (
-    FIXED,
+    TooLong,
+    check_model_name,
     check_trainer_args,
     check_values,
+    formatted_rows,
+    has_tokenizer,
     lora_of,
+    opened,
+    resolve_model,
+    run_lock,
+    sharding,
+    split_file,
+    trained_settings,
     under_new_names,
 )
-from lean_dojo_v2 import fields
 from lean_dojo_v2.errors import EmptyDatasetError
-from lean_dojo_v2.fields import about, setting
-from lean_dojo_v2.paths import merged_data_dir
-from lean_dojo_v2.plugin_host.optional_protocols import PreviewExample
+from lean_dojo_v2.files import merged_data_dir
+from lean_dojo_v2.settings import about, fields, setting
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+    from peft import LoraConfig
+    from transformers import (
+        PreTrainedModel,
+        PreTrainedTokenizerBase,
+        Trainer,
+        TrainerCallback,
+        TrainingArguments,
+    )
 
 
 @attrs.define(slots=False, eq=False, kw_only=True)
-class CausalTrainer(CurriculumTrainer):
-    """Base class of trainers that train one causal language model along a curriculum.
+class TextSettings:
+    """How examples become text, and the seed: settings of every trainer of a causal model."""
 
-    A subclass sets the class variables, may extend :meth:`prepare_rows`, and implements
-    :meth:`build_step_trainer`.
+    formatter: str = setting("tactic-chat", "Dataset formatter that turns theorems into rows.")
+    max_length: int | None = setting(
+        1024, "Longest example in tokens; longer goals are shortened.", fields.positive_int_or_none
+    )
+    seed: int = setting(42, "Seed for everything random.", fields.not_negative_int)
 
-    Raises:
-        ConfigError: For a setting of a wrong type or value.
-        UsageError: If ``model_name`` is a path or a bare name, and there is no such model.
-    """
 
-    config_class: ClassVar[type[transformers.TrainingArguments]] = transformers.TrainingArguments
-    """Configuration class of the trainer that :meth:`build_step_trainer` builds.
-
-    ``trainer_args`` is checked against it, and :meth:`step_config` makes an object of it.
-    """
-    fixed_args: ClassVar[Mapping[str, str]] = FIXED
-    """Settings that ``trainer_args`` may not contain, each with the reason."""
-    required_columns: ClassVar[tuple[str, ...]] = ("prompt",)
-    """Columns that the formatter's rows must have."""
+@attrs.define(slots=False, eq=False, kw_only=True)
+class CausalSettings(TextSettings):
+    """Settings of a trainer of a causal language model, the first six in their documented order."""
 
     model_name: str = attrs.field(
         converter=fields.text_of_path,
@@ -90,9 +93,6 @@ class CausalTrainer(CurriculumTrainer):
         kw_only=False,
         metadata=about("Model to start from: a folder or a Hugging Face hub id."),
     )
-    # GRPO's second parameter, not a setting here: type checkers that follow dataclasses (pyright)
-    # keep the position of a field's first declaration.
-    reward_func: Any = attrs.field(default=None, init=False, repr=False, kw_only=False)
     output_dir: str = attrs.field(
         default="outputs",
         converter=fields.text_of_path,
@@ -122,26 +122,46 @@ class CausalTrainer(CurriculumTrainer):
         default=None,
         converter=lora_of,
         kw_only=False,
-        metadata=about("Train only a LoRA adapter with this configuration."),
+        metadata=about("Train only a LoRA adapter with this configuration.", types=LORA),
     )
-    formatter: str = setting("tactic-chat", "Dataset formatter that turns theorems into rows.")
-    max_length: int | None = setting(
-        1024, "Longest example in tokens; longer goals are shortened.", fields.positive_int_or_none
-    )
-    seed: int = setting(42, "Seed for everything random.", fields.not_negative_int)
+
+
+class _ByPosition(ByPosition):
+    """Settings that each trainer declares itself: they are documented by their position."""
+
+    epochs_per_repo: int
+    batch_size: int
+    lr: float
+    lora_config: LoraConfig | None
+
+
+@attrs.define(slots=False, eq=False, kw_only=True)
+class CausalBase(_ByPosition, TextSettings, CurriculumTrainer):
+    """What trainers of a causal language model share, whatever the order of their settings.
+
+    :class:`CausalTrainer` has the usual order.
+    """
+
+    config_class: ClassVar[type[TrainingArguments] | str] = ARGUMENTS
+    """Configuration class of the trainer that :meth:`build_step_trainer` builds.
+
+    ``trainer_args`` is checked against it, and :meth:`step_config` makes an object of it. As text,
+    ``module:attribute``, it is imported only then.
+    """
+    fixed_args: ClassVar[Mapping[str, str]] = FIXED_ARGUMENTS
+    """Settings that ``trainer_args`` may not contain, each with the reason."""
+    required_columns: ClassVar[tuple[str, ...]] = ("prompt",)
+    """Columns that the formatter's rows must have."""
+
     _trained_on: Path | None = attrs.field(default=None, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         """Check what can be checked without loading a model."""
-        hint = self._other_class() if self.config_class is transformers.TrainingArguments else ""
-        fixed = {**FIXED, **self.fixed_args}
-        check_trainer_args(self.config_class, self.trainer_args, fixed, hint)
-        source = Path(resolve_model(self.model_name))
-        if source.exists() and source.resolve() == Path(self.output_dir).resolve():
-            raise UsageError(
-                f"output_dir is the folder of the model to start from ({self.output_dir}); "
-                "training would overwrite it: use another output_dir"
-            )
+        kind = opened(self.config_class)
+        hint = self._other_class() if kind is opened(ARGUMENTS) else ""
+        fixed = {**FIXED_ARGUMENTS, **self.fixed_args}
+        check_trainer_args(kind, self.trainer_args, fixed, hint)
+        check_other_folder(self.model_name, self.output_dir)
         check_values(self.trainer_args, on_cpu=self.chosen_device.name == "cpu")
         self.make_formatter()
         if not trained_settings(Path(self.output_dir)):  # a finished run no longer needs its start
@@ -149,10 +169,23 @@ class CausalTrainer(CurriculumTrainer):
 
     def preflight(self) -> None:
         """Check what training will need, before any data is prepared; loads the tokenizer only."""
-        trial = self.step_config(CurriculumStep(0, 1, (), Path(self.output_dir), self.seed, 1))
-        self.check_ready(trial)
-        if has_tokenizer(self.model_name):
-            render(self.tokenizer, [self.make_formatter().prompt("⊢ True")], ask=True)
+        self.check_ready(self.trial_config())
+        self.check_model()
+
+    def trial_config(self) -> Any:
+        """Make the configuration of a step that is only checked."""
+        return self.step_config(CurriculumStep(0, 1, (), Path(self.output_dir), self.seed, 1))
+
+    def check_model(self) -> None:
+        """Check that the model's tokenizer, its chat template and its adapter can be used."""
+        from lean_dojo_plugins.causal_lm.model.adapters import check_lora
+
+        if not has_tokenizer(self.model_name):
+            raise UsageError(
+                f"model_name: the folder {self.model_name} holds a model but no tokenizer (no "
+                "tokenizer.json); copy the tokenizer's files of the model that it comes from"
+            )
+        render(self.tokenizer, [self.make_formatter().prompt("⊢ True")], ask=True)
         if self.lora_config is not None:
             check_lora(self.model_name, self.lora_config)
 
@@ -170,7 +203,7 @@ class CausalTrainer(CurriculumTrainer):
         self,
         dataset: Dataset,  # noqa: ARG002
         step: CurriculumStep,  # noqa: ARG002
-    ) -> transformers.Trainer:
+    ) -> Trainer:
         """Build the trainer of one step around ``self.model`` and ``self.tokenizer``.
 
         Args:
@@ -196,6 +229,10 @@ class CausalTrainer(CurriculumTrainer):
             UsageError: If that run had other settings.
             TrainingError: If it cannot be loaded.
         """
+        import torch
+
+        from lean_dojo_plugins.causal_lm.model.loading import load_model, match_vocabulary
+
         if self._model is None:
             with torch.random.fork_rng(devices=[]):
                 torch.manual_seed(self.seed)  # for the weights of a new adapter and of new tokens
@@ -205,7 +242,7 @@ class CausalTrainer(CurriculumTrainer):
                 match_vocabulary(self._model, self.tokenizer)
             if not sharding():  # otherwise each process gets its part, layer by layer
                 cast("torch.nn.Module", self._model).to(self.chosen_device.name)
-            if self.lora_config is not None and PartialState().is_main_process:
+            if self.lora_config is not None and self.processes.is_main_process:
                 adapted: Any = self._model
                 trained, total = adapted.get_nb_trainable_parameters()
                 share = f"{trained:,} of {total:,} ({100 * trained / total:.2f} %)"
@@ -277,13 +314,14 @@ class CausalTrainer(CurriculumTrainer):
             "use_cpu": on_cpu,
             **fixed,
         }
-        known = {field.name for field in dataclasses.fields(self.config_class)}
+        kind = opened(self.config_class)
+        known = {field.name for field in dataclasses.fields(kind)}
         if unknown := [name for name in fixed if name not in known]:
             raise ConfigError(
-                f"{self.config_class.__name__} has no setting {unknown[0]!r}. {self._other_class()}"
+                f"{kind.__name__} has no setting {unknown[0]!r}. {self._other_class()}"
             )
         try:
-            return self.config_class(**arguments)
+            return kind(**arguments)
         except (ValueError, TypeError) as error:
             raise ConfigError(f"trainer_args: {error}") from error
 
@@ -327,11 +365,16 @@ class CausalTrainer(CurriculumTrainer):
             EmptyDatasetError: If no repository gives anything to learn from.
             UsageError: If ``output_dir`` holds another run, or another process trains there.
         """
-        repos = checked_repositories(repos, database)
+        self.train_on(DatabaseSource.of(repos, database), Path(data_path))
+
+    def train_on(self, source: DataSource, data_path: Path) -> None:
+        """Train on the data of a source, which are exported to a folder; see :meth:`train`."""
+        from lean_dojo_plugins.training import Loop
+
         self.preflight()
-        self._trained_on = Path(data_path)
+        self._trained_on = data_path
         try:
-            loop = Loop(self, repos, database, Path(data_path))
+            loop = Loop(self, source, data_path)
             with run_lock(self.output_dir, self.processes):
                 loop.run()
         except BaseException:
@@ -343,11 +386,14 @@ class CausalTrainer(CurriculumTrainer):
         dataset: Dataset,
         step: CurriculumStep,
         *,
-        callbacks: Sequence[transformers.TrainerCallback],
+        callbacks: Sequence[TrainerCallback],
         checkpoint: Path | None,
         target: Path,
     ) -> int:
         """Train one step with the trainer of :meth:`build_step_trainer`."""
+        from lean_dojo_plugins.causal_lm.model.label_head import restore_forward
+        from lean_dojo_plugins.training import NoFinalCheckpoint
+
         restore_forward(self.model)
         use_cache = self.model.config.use_cache
         fitter = self._built(dataset, step)
@@ -363,12 +409,12 @@ class CausalTrainer(CurriculumTrainer):
             fitter.accelerator.free_memory()
         return int(fitter.state.global_step)
 
-    def _built(self, dataset: Dataset, step: CurriculumStep) -> transformers.Trainer:
+    def _built(self, dataset: Dataset, step: CurriculumStep) -> Trainer:
         """Build the step's trainer, and report settings that only the library can judge."""
         try:
             return self.build_step_trainer(dataset, step)
         except AttributeError as error:
-            if not isinstance(error.obj, self.config_class):
+            if not isinstance(error.obj, opened(self.config_class)):
                 raise  # a configuration of another class lacks what the trainer reads
             raise ConfigError(
                 f"{type(self).__name__}.build_step_trainer: {error}. {self._other_class()}"
@@ -413,6 +459,8 @@ class CausalTrainer(CurriculumTrainer):
             EmptyDatasetError: If the split has no tactic to learn, or none that fits.
             UsageError: If ``output_dir`` holds a run with other settings, unless ``resume=False``.
         """
+        from lean_dojo_plugins.causal_lm.evaluation import evaluate_rows
+
         file = self.evaluation_file(data_path, split)
         formatter = self.make_formatter()
         if "completion" not in formatter.columns:
@@ -421,13 +469,13 @@ class CausalTrainer(CurriculumTrainer):
         if not rows:
             raise EmptyDatasetError("no theorem has a one-line tactic without sorry", path=file)
         source = self._source()
-        if PartialState().is_main_process:
+        if self.processes.is_main_process:
             print(f"measuring {source} on {file}", file=sys.stderr)
         cut, longest = TooLong(), self.max_length
         metrics = evaluate_rows(
             self.model, self.tokenizer, formatter, rows, max_length=longest, too_long=cut
         )
-        if (text := cut.describe(longest)) and PartialState().is_main_process:
+        if (text := cut.describe(longest)) and self.processes.is_main_process:
             print(text, file=sys.stderr)
         return Evaluation(metrics=metrics, examples=len(rows), split=split, model=source)
 
@@ -445,14 +493,25 @@ class CausalTrainer(CurriculumTrainer):
             "max_length": self.max_length,
         }
 
-    def run_state(self) -> RunState | None:
-        """Read the state of a run in ``output_dir``; ``None`` if there is none.
 
-        Raises:
-            UsageError: If that run had other settings.
-        """
-        folder = RunFolder(Path(self.output_dir))
-        state = folder.load()
-        if state is not None and folder.holds_work(state):
-            check_same_run(state, type(self), self.settings(), Path(self.output_dir))
-        return state
+@attrs.define(slots=False, eq=False, kw_only=True)
+class CausalTrainer(CausalSettings, CausalBase):
+    """Base class of trainers that train one causal language model along a curriculum.
+
+    A subclass sets the class variables, may extend :meth:`prepare_rows`, and implements
+    :meth:`build_step_trainer`.
+
+    Raises:
+        ConfigError: For a setting of a wrong type or value.
+        UsageError: If ``model_name`` is a path or a bare name, and there is no such model.
+    """
+
+
+def check_other_folder(model_name: str, output_dir: str) -> None:
+    """Refuse to train into the folder of the start model."""
+    source = Path(resolve_model(model_name))
+    if source.exists() and source.resolve() == Path(output_dir).resolve():
+        raise UsageError(
+            f"output_dir is the folder of the model to start from ({output_dir}); "
+            "training would overwrite it: use another output_dir"
+        )

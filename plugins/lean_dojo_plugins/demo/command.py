@@ -8,9 +8,7 @@ from pathlib import Path
 
 import click
 
-from lean_dojo_v2.cli.options import NEW_FOLDER
-from lean_dojo_v2.cli.output import emit_json, json_option, note, table
-from lean_dojo_v2.cli.waiting import long_command
+from lean_dojo_v2.cli import NEW_FOLDER, emit_json, json_option, long_command, note, table
 
 
 @click.command()
@@ -31,11 +29,11 @@ from lean_dojo_v2.cli.waiting import long_command
 def demo(output_dir: Path, quick: bool, as_json: bool) -> None:
     """Prove with the shipped model, trace Lean, train, and prove more than automation does.
 
-    Takes about 5 minutes on 2 cores and needs neither a GPU nor a model hub. Every command that it
+    Takes 5 to 10 minutes on 2 cores and needs neither a GPU nor a model hub. Every command that it
     runs is printed; every proof that it counts is checked by Lean.
     """
     from lean_dojo_plugins.demo.run import Demo, DemoSettings
-    from lean_dojo_plugins.services.report.page import write_report
+    from lean_dojo_plugins.services import write_report
 
     with redirect_stdout(sys.stderr):  # the commands' output is only informative here
         stages = Demo(output_dir, DemoSettings.quick() if quick else DemoSettings()).run()

@@ -12,10 +12,12 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -23,15 +25,19 @@ import attrs
 import orjson
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.atomic import atomic_write_bytes
-from lean_dojo_v2.benchmarks.attempts import AttemptFolder
-from lean_dojo_v2.benchmarks.runner import engines_kept
-from lean_dojo_v2.benchmarks.statistics import Comparison, Share
-from lean_dojo_v2.benchmarks.summary import AUTOMATION, PROVER, read_report
-from lean_dojo_v2.lean.engines.embedded.install import ensure_installed
-from lean_dojo_v2.paths import RAID_VARIABLE, safe_name
-from lean_dojo_v2.prover.shipped import SHIPPED, shipped_model
-from lean_dojo_v2.runs.figures import COLOURS, new_figure, save
+from lean_dojo_v2.benchmarks import (
+    AUTOMATION,
+    PROVER,
+    AttemptFolder,
+    Comparison,
+    Share,
+    engines_kept,
+    read_report,
+)
+from lean_dojo_v2.files import RAID_VARIABLE, atomic_write_bytes, safe_name
+from lean_dojo_v2.lean import EngineUnavailableError
+from lean_dojo_v2.prover import SHIPPED, shipped_model
+from lean_dojo_v2.runs import COLOURS, new_figure, save_figure
 from lean_dojo_v2.sample import SAMPLE_URLS, sample_project_path
 
 if TYPE_CHECKING:
@@ -140,7 +146,7 @@ class Demo:
         self._claim_folder()
         os.environ[RAID_VARIABLE] = str(self.folder / "raid")
         with self._stage("Lean", "Lean: an embedded engine, installed once per machine"):
-            ensure_installed()
+            self._install()
         with engines_kept():
             with self._stage("first proof", "A first proof, by the shipped model"):
                 self._command("prove", "--goal", GOAL)
@@ -175,6 +181,16 @@ class Demo:
             )
 
     # --- stages ---------------------------------------------------------------------------------
+
+    def _install(self) -> None:
+        """Install Lean in another process, while this one imports what the model needs."""
+        words = ["lean", "install"]
+        self._say(f"$ lean-dojo {shlex.join(words)}")
+        argv = [sys.executable, "-m", "lean_dojo_v2", *words]
+        with subprocess.Popen(argv, stdout=subprocess.DEVNULL) as installing:
+            import_module("lean_dojo_plugins.causal_lm.generate.generator")
+        if installing.returncode != 0:
+            raise EngineUnavailableError("Lean could not be installed; see the message above")
 
     def _trace(self) -> None:
         if self.database.exists():  # written atomically
@@ -271,7 +287,7 @@ class Demo:
         }
         content = orjson.dumps(data, option=orjson.OPT_INDENT_2)
         atomic_write_bytes(self.folder / SUMMARY_FILE, content)
-        save(draw(found, self.settings.lean_calls), self.folder / CHART_FILE)
+        save_figure(draw(found, self.settings.lean_calls), self.folder / CHART_FILE)
         return found
 
     @contextmanager

@@ -11,17 +11,18 @@ from pathlib import Path
 import attrs
 
 from lean_dojo_core.records import BenchmarkProblem
-from lean_dojo_plugins.training.data import is_in_share
-from lean_dojo_plugins.training.statements import Statements
-from lean_dojo_v2.benchmarks.attempts import Attempt
-from lean_dojo_v2.benchmarks.database import (
+from lean_dojo_plugins.training import Statements, is_in_share
+from lean_dojo_v2.benchmarks import (
+    Attempt,
+    JsonlBenchmark,
+    distinctly_named,
+    normalised_statement,
     problems_of,
     sorry_theorems,
     training_theorems,
 )
-from lean_dojo_v2.benchmarks.jsonl import JsonlBenchmark, distinctly_named, normalised
-from lean_dojo_v2.data.repository import Repository
-from lean_dojo_v2.database.export.splits import HELD_OUT_SPLITS, split_of
+from lean_dojo_v2.data import Repository
+from lean_dojo_v2.database import HELD_OUT_SPLITS, split_of
 from lean_dojo_v2.errors import EmptyDatasetError
 
 TRAINING, HIDDEN, SORRY = "training", "hidden", "sorry"
@@ -68,15 +69,15 @@ def gather(
         for repository in chain(repositories, others)
         for theorem in repository.iter_theorems()
         if split_of(theorem) != "train"
-        if (text := normalised(theorem.theorem_statement or ""))
+        if (text := normalised_statement(theorem.theorem_statement or ""))
     }
     found = [one for source in sources for one in _of(source, repositories, projects, human_share)]
     held_out = [one.statement for one in found if one.split in HELD_OUT_SPLITS]
-    secret.update(filter(None, map(normalised, held_out)))
+    secret.update(filter(None, map(normalised_statement, held_out)))
     kept: list[BenchmarkProblem] = []
     left_out: list[str] = []
     for one in found:
-        if one.split in HELD_OUT_SPLITS or normalised(one.statement) in secret:
+        if one.split in HELD_OUT_SPLITS or normalised_statement(one.statement) in secret:
             left_out.append(one.full_name)
         else:
             kept.append(one)

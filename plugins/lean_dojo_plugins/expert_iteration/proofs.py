@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import attrs
+import orjson
 
 from lean_dojo_core.records import (
     NO_GOALS,
@@ -17,11 +18,9 @@ from lean_dojo_core.records import (
     TracedTactic,
     remove_marks,
 )
-from lean_dojo_plugins.causal_lm.text.formatters import proof_text
-from lean_dojo_v2.prover.completions import with_context
-from lean_dojo_v2.prover.search.result import SearchResult
-from lean_dojo_v2.prover.search.tree import Node, NodeStatus, SearchTree
-from lean_dojo_v2.runs.files import append_lines, read_lines, read_records
+from lean_dojo_plugins.causal_lm import proof_text
+from lean_dojo_v2.files import append_lines, atomic_write_bytes, read_lines, read_records
+from lean_dojo_v2.prover import Node, NodeStatus, SearchResult, SearchTree, with_context
 
 Pair: TypeAlias = tuple[str, str]
 """A state as Lean prints it, and a tactic; or a statement, and its whole proof."""
@@ -101,13 +100,17 @@ class FoundProof:
 
 @attrs.frozen
 class ProofFile:
-    """An append-only JSONL file of found proofs; an incomplete line is skipped."""
+    """A JSONL file of found proofs; an incomplete line is skipped."""
 
     path: Path
 
     def append(self, proof: FoundProof) -> None:
         """Add a proof and force it to disk."""
         append_lines(self.path, [attrs.asdict(proof)])
+
+    def sort(self) -> None:
+        """Sort it by round, problem and proof, each proof once; engines answer in any order."""
+        _sort(self.path, "round", "problem", "proof")
 
     def read(self, rounds: int) -> dict[str, list[FoundProof]]:
         """Return the distinct proofs of each problem that the first rounds found, oldest first."""
@@ -133,6 +136,22 @@ class NegativeFile:
         new = {key: row for row in rows if (key := tuple(row.values())) not in self._known}
         append_lines(self.path, new.values())
         self._known.update(new)
+
+    def sort(self) -> None:
+        """Sort it by round and problem; engines answer in any order."""
+        _sort(self.path, "round", "problem")
+
+
+def _sort(file: Path, *keys: str) -> None:
+    """Sort the rows of a JSONL file by some keys and then by their whole text, each once."""
+    if not file.exists():
+        return
+    lines: dict[bytes, list[Any]] = {
+        orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE): [row[key] for key in keys]
+        for row in read_lines(file)
+    }
+    in_order = sorted((values, line) for line, values in lines.items())
+    atomic_write_bytes(file, b"".join(line for _, line in in_order))
 
 
 def chosen(

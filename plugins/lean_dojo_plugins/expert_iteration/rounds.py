@@ -3,8 +3,8 @@
 Every process searches its share of a round's problems and appends to the same files. Results do not
 depend on which process finds them, since a search's seeds follow from its theorem.
 
-To the training loop a round is what a repository is to other trainers: a stage of the curriculum.
-So checkpoints, logs and resuming work as in every trainer.
+To the training loop a round is a stage of the curriculum, as a repository is. So checkpoints, logs
+and resuming work as in every trainer.
 """
 
 from __future__ import annotations
@@ -20,8 +20,10 @@ from typing import Any
 import attrs
 import orjson
 
+from lean_dojo_core import formats_whole_proofs
 from lean_dojo_core.records import BenchmarkProblem, Theorem
-from lean_dojo_plugins.causal_lm.generate.serving import served_here
+from lean_dojo_core.wording import counted
+from lean_dojo_plugins.causal_lm import served_here
 from lean_dojo_plugins.expert_iteration.problems import ProblemSet, choose
 from lean_dojo_plugins.expert_iteration.proofs import (
     FoundProof,
@@ -32,48 +34,37 @@ from lean_dojo_plugins.expert_iteration.proofs import (
     negatives,
     pairs_of,
 )
-from lean_dojo_plugins.training.curriculum import CurriculumStep
-from lean_dojo_plugins.training.data import is_in_share, split_file
-from lean_dojo_plugins.training.reporting import say
-from lean_dojo_plugins.training.run_folder import RunState, check_same_run
-from lean_dojo_v2.agent.proofs import ProofLog, ProvedTheorem
-from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
-from lean_dojo_v2.benchmarks.attempts import AttemptFolder
-from lean_dojo_v2.benchmarks.runner import Bench, engines_for
-from lean_dojo_v2.data.errors import NotInDatabaseError
-from lean_dojo_v2.data.repository import Repository
-from lean_dojo_v2.database import DynamicDatabase
-from lean_dojo_v2.database.export.read import read_theorems
-from lean_dojo_v2.database.export.write import write_theorems
-from lean_dojo_v2.prover.search.result import SearchResult
-from lean_dojo_v2.prover.whole_proof import sampling
-from lean_dojo_v2.runs.files import METADATA, read_lines
-from lean_dojo_v2.runs.processes import Process
-from lean_dojo_v2.wording import counted
+from lean_dojo_plugins.expert_iteration.searching import BATCH, SearchingTrainer
+from lean_dojo_plugins.training import (
+    CurriculumStep,
+    RunState,
+    Stage,
+    check_same_run,
+    is_in_share,
+    say,
+    split_file,
+)
+from lean_dojo_v2.agent import ProofLog, ProvedTheorem
+from lean_dojo_v2.benchmarks import AttemptFolder, Bench, engines_for
+from lean_dojo_v2.data import NotInDatabaseError, Repository
+from lean_dojo_v2.database import DynamicDatabase, read_theorems, write_theorems
+from lean_dojo_v2.files import METADATA_FILE, atomic_write_bytes, atomic_write_text, read_lines
+from lean_dojo_v2.prover import SearchResult, sampling_whole_proofs
+from lean_dojo_v2.runs import Process
 
 PROOFS, NEGATIVES, ROUNDS = "proofs.jsonl", "negatives.jsonl", "rounds.jsonl"
 WHO = "prover"
 """Name of the file of attempts in a round's folder."""
-BATCH = 12
-"""Number of problems searched together."""
-
-
-@attrs.frozen
-class Round:
-    """A round in the place of a repository: ``round-1``, …, with the problems' digest as commit."""
-
-    url: str
-    commit: str
 
 
 @attrs.define(slots=False, eq=False)
 class Rounds:
-    """Searches, and exports the proofs found; takes the database's place in the training loop.
+    """Searches, and exports the proofs found: a source of training data, of a stage for each round.
 
     The database itself records proofs of ``sorry`` theorems; human data goes to ``data_path``.
     """
 
-    trainer: Any  # the ExpertIterationTrainer, which imports this module
+    trainer: SearchingTrainer
     repositories: Sequence[Repository]
     database: DynamicDatabase | None
     data_path: Path
@@ -128,15 +119,18 @@ class Rounds:
             return self.problem_set.problems
         return found.elaborated(self.folder, quiet=not self.process.leads).problems
 
-    def steps(self, count: int) -> list[Round]:
-        """Return the rounds as steps of a curriculum."""
-        return [Round(f"round-{number}", self.problem_set.digest) for number in range(1, count + 1)]
+    @property
+    def stages(self) -> list[Stage]:
+        """The rounds, each with the problems' digest."""
+        digest = self.problem_set.digest
+        return [Stage(f"round-{number}", digest) for number in range(1, self.trainer.rounds + 1)]
 
-    def export_merged_data(self, repositories: Sequence[Round], output_path: Path) -> None:
+    def export(self, stages: int, folder: Path) -> None:
         """Log the results of the last of these rounds, and write the training data."""
-        number = len(repositories)
-        self._note(number)
-        self._write_data(number, output_path)
+        self.proofs.sort()
+        self.negatives.sort()
+        self._note(stages)
+        self._write_data(stages, folder)
 
     # --- search ---------------------------------------------------------------------------------
 
@@ -200,7 +194,7 @@ class Rounds:
             prover.settings = attrs.evolve(prover.settings, seed=seed)
             return prover
 
-        return sampling(with_seed) if self.trainer.whole_proof else with_seed
+        return sampling_whole_proofs(with_seed) if self.trainer.whole_proof else with_seed
 
     def _keep(self, number: int, problem: BenchmarkProblem, result: SearchResult) -> None:
         """Write a proof to disk before its attempt, so that no kill loses it."""
@@ -262,7 +256,7 @@ class Rounds:
 
     def _write_data(self, number: int, output_path: Path) -> None:
         found = self.proofs.read(number)
-        whole = bool(getattr(self.trainer.make_formatter(), "whole_proof", False))
+        whole = formats_whole_proofs(self.trainer.make_formatter())
         mine = {
             (step.state_before, step.tactic)
             for proofs in found.values()
@@ -284,8 +278,8 @@ class Rounds:
                 yield theorem
 
         write_theorems(output_path / "random" / "train.json", lessons())
-        if (metadata := self.data_path / METADATA).is_file():
-            atomic_write_bytes(output_path / METADATA, metadata.read_bytes())
+        if (metadata := self.data_path / METADATA_FILE).is_file():
+            atomic_write_bytes(output_path / METADATA_FILE, metadata.read_bytes())
         units = "found proofs" if whole else "steps of found proofs"
         say(f"round {number}: learning {learned} {units} and {human} of human ones")
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any
 
 import attrs
-from accelerate import PartialState
 
-from lean_dojo_core import Database, Repository
+from lean_dojo_core import (
+    Database,
+    Evaluation,
+    PreviewExample,
+    Repository,
+    Theorem,
+    formats_whole_proofs,
+)
 from lean_dojo_core.errors import ConfigError, UsageError
-from lean_dojo_plugins.causal_lm.generate.prover import HFProver
-from lean_dojo_plugins.causal_lm.generate.serving import check_command
+from lean_dojo_core.wording import counted
+from lean_dojo_plugins.causal_lm import check_command, check_other_folder
 from lean_dojo_plugins.expert_iteration.problems import (
     HIDDEN,
     NAMED,
@@ -22,44 +27,36 @@ from lean_dojo_plugins.expert_iteration.problems import (
     ProblemSet,
     gather,
 )
-from lean_dojo_plugins.expert_iteration.rounds import BATCH, Rounds
-from lean_dojo_plugins.sft.trainer import SFTTrainer
-from lean_dojo_plugins.training.curriculum import Loop
-from lean_dojo_plugins.training.data import checked_repositories
-from lean_dojo_plugins.training.devices import PATIENCE
-from lean_dojo_plugins.training.hub import require_model
-from lean_dojo_plugins.training.lock import run_lock
-from lean_dojo_plugins.training.run_folder import RunFolder
-from lean_dojo_plugins.training.statements import (
-    StatementSource,
-    TrainsOnStatements,
-    statements_of,
+from lean_dojo_plugins.expert_iteration.rounds import Rounds
+from lean_dojo_plugins.expert_iteration.searching import (
+    BASE,
+    OF_SEARCH,
+    TACTICS,
+    WHOLE_PROOFS,
+    SearchingTrainer,
 )
-from lean_dojo_v2 import fields
-from lean_dojo_v2.benchmarks.jsonl import JsonlBenchmark
-from lean_dojo_v2.benchmarks.runner import local_server
-from lean_dojo_v2.data.repository import Repository as TracedRepository
+from lean_dojo_plugins.sft import SFTTrainer
+from lean_dojo_plugins.training import (
+    PROCESS_TIMEOUT,
+    CurriculumStep,
+    checked_repositories,
+    require_model,
+    run_lock,
+)
+from lean_dojo_v2.benchmarks import JsonlBenchmark
+from lean_dojo_v2.data import Repository as TracedRepository
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.errors import EmptyDatasetError
-from lean_dojo_v2.fields import about, setting
-from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean_agent.config import ProverConfig
-from lean_dojo_v2.paths import merged_data_dir
-from lean_dojo_v2.runs.processes import Process, processes_here
-from lean_dojo_v2.wording import counted
+from lean_dojo_v2.files import merged_data_dir
+from lean_dojo_v2.runs import Process, processes_here
 
-BASE, LAST = "base", "last"
-TACTICS, WHOLE_PROOFS = "tactic-chat", "whole-proof"
-OF_SEARCH = ("samples", "expansions", "visits", "heartbeats", "automation")
-"""Settings without a meaning for whole proofs."""
-
-
-def _texts(value: str | Sequence[str]) -> tuple[str, ...]:
-    return (value,) if isinstance(value, str) else tuple(value)
+if TYPE_CHECKING:
+    from datasets import Dataset
+    from transformers import TrainerCallback
 
 
 @attrs.define(slots=False, eq=False, kw_only=True)
-class ExpertIterationTrainer(TrainsOnStatements, SFTTrainer):
+class ExpertIterationTrainer(SearchingTrainer):
     """Trains a model on its own proofs, which it finds without seeing human ones.
 
     A round searches for proofs of the problems with the previous round's model, has Lean verify
@@ -86,125 +83,14 @@ class ExpertIterationTrainer(TrainsOnStatements, SFTTrainer):
     lean_dojo_core.errors.ConfigError: start_from must be 'base' or 'last', not 'middle'
     """
 
-    problems: tuple[str, ...] = attrs.field(
-        default=(TRAINING, SORRY),
-        converter=_texts,
-        metadata=about(
-            "Sources of problems: 'training' (the training split, without its proofs), 'hidden' "
-            "(those of it whose human proofs human_share leaves out), 'sorry', or JSONL files in "
-            "miniF2F's format."
-        ),
-    )
-    statements: StatementSource | str | None = attrs.field(
-        default=None,
-        converter=statements_of,
-        metadata=about(
-            "Statements to use as problems instead of a database's theorems: a JSONL file, "
-            "hub:OWNER/NAME[:SPLIT], or the name of a benchmark; or a mapping with source, "
-            "project, columns, held_out, check."
-        ),
-    )
-    whole_proof: bool = setting(
-        False,
-        "Let the model write whole proofs instead of searching, one per attempt, and learn them "
-        "whole.",
-    )
-    max_proof_tokens: int = setting(
-        512, "Longest proof written in one go, in tokens.", fields.positive_int
-    )
-    rounds: int = setting(
-        3,
-        "Rounds of search and training; raise it to continue a finished run.",
-        fields.positive_int,
-        shapes_result=False,
-    )
-    start_from: str = setting(
-        BASE,
-        "Each round trains the start model anew on all proofs found ('base'), or continues from "
-        "the model of the last round ('last').",
-        fields.must_be(f"{BASE!r} or {LAST!r}", lambda value: value in {BASE, LAST}),
-    )
-    search_model: str | None = attrs.field(
-        default=None,
-        converter=attrs.converters.optional(fields.text_of_path),
-        metadata=about("Model that searches in the first round, if not the start model."),
-    )
-    proofs_per_theorem: int | None = setting(
-        4,
-        "Distinct proofs to learn per theorem, shortest first; null: all.",
-        fields.positive_int_or_none,
-    )
-    attempts: int = setting(
-        1,
-        "Searches, or proofs written, per problem and round, each with its own seed.",
-        fields.positive_int,
-    )
-    samples: int = setting(16, "Tactics sampled per state.", fields.positive_int)
-    expansions: int = setting(
-        32, "Maximum number of states expanded per search.", fields.positive_int
-    )
-    visits: int = setting(
-        1,
-        "How often a state may be expanded, each time with new samples.",
-        fields.positive_int,
-    )
-    heartbeats: int | None = setting(
-        20_000,
-        "Lean heartbeats that one tactic may use; null: Lean's own limit.",
-        fields.positive_int_or_none,
-    )
-    temperature: float = setting(1.0, "Sampling temperature.", fields.positive)
-    automation: bool = setting(
-        False,
-        "Also try, at every state, the tactics with which Lean's own automation closes goals, and "
-        "learn its proofs.",
-    )
-    skip_after: int = setting(
-        2,
-        "A problem is dropped when every attempt proved it in this many consecutive rounds; 0: "
-        "never.",
-        fields.not_negative_int,
-    )
-    problems_per_round: int | None = setting(
-        None,
-        "Maximum number of problems per round; those tried least go first, then unproved ones.",
-        fields.positive_int_or_none,
-    )
-    keep_trees: bool = setting(
-        False, "Keep the search trees of first attempts, in rounds/N/trees.", shapes_result=False
-    )
-    server_command: str | None = setting(
-        None,
-        "Command that serves the model while a round searches, with {model} and {port} in it, such "
-        "as 'vllm serve {model} --port {port}'; it ends before the training. null: search with the "
-        "model in the process.",
-        attrs.validators.optional(fields.non_empty_text),
-        shapes_result=False,
-    )
-    server_timeout: float = setting(
-        1800.0,
-        "Seconds that the server may take until it answers.",
-        fields.positive,
-        shapes_result=False,
-    )
-    engines: int = setting(
-        4,
-        "Number of Lean engines of each process, at most one per core of its machine in all.",
-        fields.positive_int,
-        shapes_result=False,
-    )
-    projects: Mapping[str, Path] = attrs.field(
-        factory=dict,
-        converter=fields.folders,
-        metadata=about("Folder of each repository, by address.", shapes_result=False),
-    )
-    _anew: bool = attrs.field(default=False, init=False, repr=False)
+    _trained_on: Path | None = attrs.field(default=None, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         if self.whole_proof and self.formatter == TACTICS:
             self.formatter = WHOLE_PROOFS
-        super().__attrs_post_init__()
-        if self.whole_proof and not getattr(self.make_formatter(), "whole_proof", False):
+        check_other_folder(self.model_name, self.output_dir)
+        self.learner()  # raises if its settings do not fit
+        if self.whole_proof and not formats_whole_proofs(self.make_formatter()):
             raise ConfigError(
                 f"whole_proof: the dataset formatter {self.formatter!r} is for tactics; leave "
                 "it out, or name one for whole proofs"
@@ -242,11 +128,12 @@ class ExpertIterationTrainer(TrainsOnStatements, SFTTrainer):
                     JsonlBenchmark(Path(source)).problems()
         except UsageError as error:
             raise UsageError(f"problems: {error}") from error
-        if self.statements is not None:
-            _ = self.statement_set  # raises if it cannot be read
+        _ = self.statement_set  # raises if it cannot be read
         if self.search_model is not None:
             require_model(self.search_model)
-        super().preflight()
+        learner = self.learner()
+        self.check_ready(learner.trial_config())
+        learner.check_model()
 
     def train(
         self,
@@ -271,34 +158,27 @@ class ExpertIterationTrainer(TrainsOnStatements, SFTTrainer):
             UsageError: If ``output_dir`` holds another run.
             GeneratorError: If the model's generator fails.
         """
+        from accelerate import PartialState
+
+        from lean_dojo_plugins.training import Loop
+
         data_path = Path(data_path or merged_data_dir())
         rounds = self._rounds(repos, database, data_path)
-        processes = PartialState(cpu=self.chosen_device.name == "cpu", timeout=PATIENCE)
+        processes = PartialState(cpu=self.chosen_device.name == "cpu", timeout=PROCESS_TIMEOUT)
         count = processes.num_processes
         rounds.process = Process(processes.process_index, count, processes_here(count))
         self._trained_on = data_path
-        self._anew = self.start_from == BASE
-        steps: list[Any] = rounds.steps(self.rounds)
-        stands_in: Any = rounds  # in the database's place
         data = rounds.folder / "rounds" / "data"
-        try:
-            with run_lock(self.output_dir, processes):
-                if processes.is_main_process:
-                    rounds.begin()
-                loop = Loop(
-                    self, steps, stands_in, data, noun=("round", "rounds"), make_ready=rounds.search
-                )
-                try:
-                    loop.run()
-                except EmptyDatasetError as error:
-                    if loop.too_long.skipped:
-                        raise  # there were proofs
-                    raise self._nothing_found(rounds) from error
-        except BaseException:
-            self.forget_model()
-            raise
-        finally:
-            self._anew = False
+        with run_lock(self.output_dir, processes):
+            if processes.is_main_process:
+                rounds.begin()
+            loop = Loop(self, rounds, data, noun=("round", "rounds"), make_ready=rounds.search)
+            try:
+                loop.run()
+            except EmptyDatasetError as error:
+                if loop.too_long.skipped:
+                    raise  # there were proofs
+                raise self._nothing_found(rounds) from error
 
     def _nothing_found(self, rounds: Rounds) -> EmptyDatasetError:
         more = "attempts" if self.whole_proof else "expansions"
@@ -314,69 +194,78 @@ class ExpertIterationTrainer(TrainsOnStatements, SFTTrainer):
         self, repos: Sequence[Repository] | None, database: Database | None, data_path: Path
     ) -> Rounds:
         """Collect the problems, from statements or a database."""
-        if self.statements is not None:
+        if (found := self.statement_set) is not None:
             self.preflight()
-            found = self.statement_set
             own = data_path / "statements"
             return Rounds(self, (), None, own, ProblemSet(found.problems, (), found))
         if repos is None or database is None:
             raise UsageError("expert-iteration needs repositories of a database, or statements")
-        repos = checked_repositories(repos, database)
+        repos, database = checked_repositories(repos, database)
+        if not isinstance(database, DynamicDatabase):
+            raise UsageError(
+                "expert-iteration needs a DynamicDatabase, which holds theorems without proofs, "
+                f"not a {type(database).__name__}"
+            )
         self.preflight()
-        traced = cast("DynamicDatabase", database)  # only this class holds theorems without proofs
-        known = [_known(traced, repo) for repo in repos]
-        problem_set = gather(
-            self.problems, known, self.projects, traced.repositories, human_share=self.human_share
-        )
-        return Rounds(self, known, traced, data_path, problem_set)
+        known = [_known(database, repo) for repo in repos]
+        others, share = database.repositories, self.human_share
+        problem_set = gather(self.problems, known, self.projects, others, human_share=share)
+        return Rounds(self, known, database, data_path, problem_set)
 
-    def fit(self, *args: Any, **options: Any) -> int:
+    # --- learning ------------------------------------------------------------------------------
+
+    def learner(self, start: str | None = None) -> SFTTrainer:
+        """Make the trainer that learns, with the settings of this one.
+
+        Args:
+            start: Its start model; by default the model trained so far, or the start model.
+        """
+        shared = {one.name: getattr(self, one.name) for one in _LEARNERS if one.init}
+        own = str(Path(self.output_dir, "rounds", "model"))  # where nothing is written
+        return SFTTrainer(**{**shared, "model_name": start or self._trained(), "output_dir": own})
+
+    def rows(self, data_path: Path) -> Iterator[dict[str, Any]]:
+        """Stream the rows of the training dataset, as ``sft`` makes them."""
+        learner = self.learner()
+        learner.too_long = self.too_long
+        return learner.rows(data_path)
+
+    def fit(
+        self,
+        dataset: Dataset,
+        step: CurriculumStep,
+        *,
+        callbacks: Sequence[TrainerCallback],
+        checkpoint: Path | None,
+        target: Path,
+    ) -> int:
         """Train one round, from the start model or from that of the last round."""
-        if self._anew:
-            self.forget_model()
-        return super().fit(*args, **options)
+        learner = self.learner(self.model_name if self.start_from == BASE else None)
+        return learner.fit(dataset, step, callbacks=callbacks, checkpoint=checkpoint, target=target)
 
-    def searching_model(self) -> str:
-        """Return the model to search with now: the last round's, or the first one's."""
-        state = RunFolder(Path(self.output_dir)).load()
-        if state is not None and state.finished:
-            return self.output_dir
-        return self.search_model or self.model_name
+    def card(self) -> dict[str, str]:
+        """Describe the model for the model card."""
+        return self.learner().card()
 
-    def make_prover(self, endpoint: str | None = None) -> HFProver:
-        """Load the prover to search with now, whose model a server at ``endpoint`` may hold."""
-        return HFProver(
-            self.searching_model(),
-            device=self.device,
-            config=self.search_limits(),
-            # The first model may have been trained on tactics; that deserves no warning.
-            formatter=None if self.formatter == WHOLE_PROOFS else self.formatter,
-            max_length=self.max_length,
-            automation=self.automation,
-            max_proof_tokens=self.max_proof_tokens,
-            endpoint=endpoint,
-        )
+    def preview(self, theorems: Iterable[Theorem], limit: int = 3) -> list[PreviewExample]:
+        """Return the first examples as the model reads them; see :class:`SFTTrainer`."""
+        return self.learner().preview(theorems, limit)
 
-    def search_limits(self) -> ProverConfig:
-        """Return the limits of the searches."""
-        return ProverConfig(
-            num_workers=self.engines,
-            max_expansions=self.expansions,
-            num_sampled_tactics=self.samples,
-            heartbeats=self.heartbeats,
-            temperature=self.temperature,
-            visits=self.visits,
-            progress_weight=0.0,  # a variable of the environment guides no training
-            batch_size=BATCH,
-            seed=self.seed,
-        )
+    def evaluate(
+        self, data_path: Path | str | None = None, split: str = "val", *, limit: int | None = None
+    ) -> Evaluation:
+        """Measure the model on held-out tactics; see :class:`SFTTrainer`."""
+        if self.resume:
+            self.run_state()  # refuses a run with other settings
+        return self.learner().evaluate(data_path or self._trained_on, split, limit=limit)
 
-    def open_engine(self, project: Path | None) -> AbstractContextManager[Server]:
-        """Open an engine for a Lean project; ``None`` for Lean alone."""
-        return local_server(project)
+    def prover_settings(self) -> dict[str, object]:
+        """Return the settings of the prover that uses the trained model."""
+        return {**self.learner().prover_settings(), "ckpt_path": self.output_dir}
 
-    def _source(self) -> str:
-        return self.model_name if self._anew else super()._source()
+
+_LEARNERS = attrs.fields(SFTTrainer)
+"""The settings that the learning trainer shares."""
 
 
 def _known(database: DynamicDatabase, repo: Repository) -> TracedRepository:

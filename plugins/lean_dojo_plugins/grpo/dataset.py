@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import datasets
 
-from lean_dojo_plugins.training.data import SplitDataset
+from lean_dojo_plugins.training import SplitDataset
 
 
 class GRPODataset(SplitDataset):

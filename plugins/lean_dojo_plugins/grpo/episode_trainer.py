@@ -19,11 +19,11 @@ import attrs
 import torch
 
 from lean_dojo_core import DatasetFormatter
-from lean_dojo_plugins.causal_lm.text.tokenisation import encode_prompt
+from lean_dojo_plugins.causal_lm import encode_prompt
 from lean_dojo_plugins.grpo.episodes import EpisodeRunner, Group, PlayedStep, Sampled, StepKey
 from lean_dojo_plugins.grpo.sampling import seed_of
 from lean_dojo_plugins.grpo.step_trainer import StepTrainer
-from lean_dojo_plugins.rewards.adapter import AdaptedReward
+from lean_dojo_plugins.rewards import AdaptedReward
 from lean_dojo_v2.errors import TrainingError
 
 WHOLE_PROOF = "whole-proof"
@@ -69,7 +69,7 @@ class EpisodeTrainer(StepTrainer):
     _formatter: DatasetFormatter
     _prompt_length: int | None = None
     _batch: Sequence[_OwnedStep] = ()
-    _scores: torch.Tensor | None = None
+    _group_count: int = 0
 
     def play_with(
         self, stage: EpisodeRunner, formatter: DatasetFormatter, prompt_length: int | None
@@ -87,14 +87,16 @@ class EpisodeTrainer(StepTrainer):
         finally:
             self._stage.close()
 
-    def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> Any:
-        mode = self._phase
+    def make_batch(self, rows: list[dict[str, Any]]) -> dict[str, Any]:
+        """Play groups of episodes, and make a batch of their steps."""
+        mode = self.phase
         size = self.group_size
         start = time.perf_counter()
-        groups = self._play(inputs[::size], size)
-        self._clock("time/episodes", start)
+        groups = self._play(rows[::size], size)
+        self.note_seconds("time/episodes", start)
         self._batch = batch = self._flatten(groups, size, mode)
-        rows = [
+        self._group_count = len(groups)
+        steps = [
             {
                 "prompt": self._formatter.prompt(one.step.state),
                 "problem": one.step.state,
@@ -104,14 +106,15 @@ class EpisodeTrainer(StepTrainer):
         ]
         self.rollout_func = self._recorded
         try:
-            output = super()._generate_and_score_completions(rows)
+            output = super().make_batch(steps)
         finally:
             self.rollout_func, self._batch = None, ()
         # Metrics of TRL's groups, which are not ours, and of its generation, which is a replay.
-        for name in ("frac_reward_zero_std", "time/generation"):
-            self._metrics[mode].pop(name, None)
-        output["advantages"] = self._advantages(batch, len(groups)).to(output["advantages"].device)
+        self.drop_metrics("frac_reward_zero_std", "time/generation")
         return output
+
+    def _advantages_of(self, output: dict[str, Any]) -> torch.Tensor:
+        return self._advantages(self._batch, self._group_count).to(output["advantages"].device)
 
     def _play(self, rows: Sequence[dict[str, Any]], size: int) -> list[Group]:
         """Play groups, replacing those that teach nothing."""
@@ -132,7 +135,7 @@ class EpisodeTrainer(StepTrainer):
                 place for place in range(first, first + len(rows))
                 if place not in found or not found[place].teaches
             ]  # fmt: skip
-            draw = partial(seed_of, self.args.seed, self._phase, self.moment, number + 1)
+            draw = partial(seed_of, self.args.seed, self.phase, self.moment, number + 1)
             asked = {place: dataset[draw(place) % len(dataset)] for place in idle}
             if not asked:
                 break
@@ -146,7 +149,7 @@ class EpisodeTrainer(StepTrainer):
         teaching = sum(group.teaches for group in groups)
         self._note_share("episodes/proved", proved, played * size)
         self._note_share("episodes/replaced", played - len(groups), played)
-        self._note("episodes/ended_by_clock", float(sum(self._gather([clock]))))
+        self.note("episodes/ended_by_clock", float(sum(self._gather([clock]))))
         self._note_share("episodes/teaching", teaching, len(groups))
         return groups
 
@@ -166,7 +169,7 @@ class EpisodeTrainer(StepTrainer):
 
     def _note_share(self, name: str, part: int, of: int) -> None:
         """Log a share over all processes."""
-        self._note(name, sum(self._gather([part])) / sum(self._gather([of])))
+        self.note(name, sum(self._gather([part])) / sum(self._gather([of])))
 
     def _sample_tactics(
         self, states: Sequence[str], keys: Sequence[tuple[int, ...]]
@@ -215,16 +218,11 @@ class EpisodeTrainer(StepTrainer):
             "env_mask": [[int(one.counts)] * len(one.step.completion) for one in batch],
         }
 
-    def _calculate_rewards(self, *args: Any, **kwargs: Any) -> torch.Tensor:
-        self._scores = super()._calculate_rewards(*args, **kwargs)
-        return self._scores
-
     def _advantages(self, batch: Sequence[_OwnedStep], groups: int) -> torch.Tensor:
         """Compare each episode with its group; return one number per step, 0 for padding.
 
         An episode's return is 1 for a proof, and the mean of its steps' other rewards.
         """
-        assert self._scores is not None
         weights = self.reward_weights.to(self._scores.device)
         first = self.accelerator.process_index * len(batch)  # TRL has gathered the scores of all
         worth = (self._scores[first : first + len(batch)] * weights).nansum(1).tolist()

@@ -17,12 +17,15 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from lean_dojo_v2.lean.errors import EngineUnavailableError, LeanError
-from lean_dojo_v2.lean.pool.local import shared_engines
-from lean_dojo_v2.lean.text.source import SourceTheorem, read_source
-from lean_dojo_v2.lean.verify.outcomes import Verdict
-from lean_dojo_v2.prover.playing import PlayedTactic, begin, play
-from lean_dojo_v2.prover.problem import TheoremProblem
+from lean_dojo_v2.lean import (
+    EngineUnavailableError,
+    LeanError,
+    SourceTheorem,
+    Verdict,
+    read_source,
+    shared_engines,
+)
+from lean_dojo_v2.prover import PlayedTactic, TheoremProblem, begin_play, play_tactic
 from lean_dojo_v2.tracing import LeanGitRepo
 
 Tokens: TypeAlias = list[int]
@@ -148,7 +151,7 @@ class EpisodeRunner:
             The group of each theorem; ``None`` for one that cannot be opened.
         """
         made = [self._group(row) for row in rows]
-        opened = [self._submit(group, begin, str) for group in made]
+        opened = [self._submit(group, begin_play, str) for group in made]
         groups = {}
         for number, (group, future) in enumerate(zip(made, opened, strict=True)):
             if (state := _answer(future)) is not None:
@@ -174,7 +177,7 @@ class EpisodeRunner:
     def _advance(self, going_on: Sequence[tuple[Group, Episode]]) -> None:
         """Play the last tactic of each episode; equal ones after equal tactics once."""
         run = partial(
-            play,
+            play_tactic,
             show=str,
             heartbeats=self.limits.heartbeats,
             timeout=self.limits.tactic_seconds,

@@ -6,9 +6,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lean_dojo_plugins.causal_lm.generate.generator import CausalTacticGenerator
-from lean_dojo_plugins.rewards.adapter import AdaptedReward
-from lean_dojo_plugins.training.rows import chunks
+from lean_dojo_plugins.causal_lm import CausalTacticGenerator
+from lean_dojo_plugins.rewards import AdaptedReward
+from lean_dojo_plugins.training import chunks
 
 GOALS_AT_ONCE = 16
 

@@ -14,7 +14,7 @@ from typing import Any
 import attrs
 
 from lean_dojo_core.errors import ConfigError
-from lean_dojo_v2.wording import counted
+from lean_dojo_core.wording import counted
 
 DEFAULT_GROUP = 8
 """TRL's default ``num_generations``."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lean_dojo_core import BenchmarkSpec, DatasetFormatterSpec, TrainerSpec, hookimpl
+from lean_dojo_core import TrainerSpec, hookimpl
+from lean_dojo_v2.kinds import BenchmarkSpec
 
 
 @hookimpl
@@ -21,33 +22,10 @@ def lean_dojo_trainers() -> Iterator[TrainerSpec]:
 
 
 @hookimpl
-def lean_dojo_dataset_formatters() -> Iterator[DatasetFormatterSpec]:
-    """Offer ``tactic-prompt`` and ``whole-proof``."""
-    yield DatasetFormatterSpec(
-        name="tactic-prompt",
-        target="lean_dojo_plugins.causal_lm.text.formatters:TacticPrompt",
-        summary="Prompts without an answer, with the data to replay their states exactly.",
-        columns=(
-            "problem", "prompt", "url", "commit", "file_path", "full_name", "start", "end",
-            "position", "digest", "tactic_index", "tactics_before", "tactic",
-        ),
-    )  # fmt: skip
-    yield DatasetFormatterSpec(
-        name="whole-proof",
-        target="lean_dojo_plugins.causal_lm.text.formatters:WholeProof",
-        summary="A statement and its whole proof, with the data to verify it.",
-        columns=(
-            "problem", "prompt", "completion", "url", "commit", "file_path", "full_name", "start",
-            "end",
-        ),
-    )  # fmt: skip
-
-
-@hookimpl
 def lean_dojo_benchmarks() -> Iterator[BenchmarkSpec]:
     """Offer ``hub``."""
     yield BenchmarkSpec(
         name="hub",
-        target="lean_dojo_plugins.training.hub_set:HubBenchmark",
+        target="lean_dojo_plugins.training:HubBenchmark",
         summary="A data set of the Hugging Face hub, with the columns of public sets.",
     )

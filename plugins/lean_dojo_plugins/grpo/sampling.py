@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from transformers import GenerationConfig, LogitsProcessor, LogitsProcessorList, PreTrainedModel
 
-from lean_dojo_plugins.causal_lm.generate.sampling import pick, uniforms
+from lean_dojo_plugins.causal_lm import pick, uniforms
 from lean_dojo_plugins.grpo.shared_prompt import read_prompts_once
 
 

@@ -21,7 +21,7 @@ import torch
 from accelerate.utils import extract_model_from_parallel
 from transformers import PreTrainedModel
 
-from lean_dojo_plugins.causal_lm.model.loading import base_of
+from lean_dojo_plugins.causal_lm import base_of
 
 IGNORED = -100
 FULL = "full_attention"

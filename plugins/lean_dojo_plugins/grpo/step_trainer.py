@@ -4,34 +4,31 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Hashable, Sequence
-from typing import Any, cast
+from collections.abc import Callable, Collection, Hashable, Sequence
+from typing import Any, TypeAlias, cast
 
 import torch
 from accelerate.utils import gather_object
-from transformers import GenerationConfig, PreTrainedModel
-from trl.models.utils import prepare_deepspeed, prepare_fsdp
-from trl.trainer import grpo_trainer as trl_grpo
-from trl.trainer.callbacks import SyncRefModelCallback
-from trl.trainer.utils import add_fused_lm_head
 
-from lean_dojo_plugins.causal_lm.model.label_head import add_label_head, restore_forward
-from lean_dojo_plugins.grpo.sampling import drawn_by_seed, seed_of
-from lean_dojo_plugins.grpo.shared_prompt import pack, score, why_not_shared
+from lean_dojo_plugins.grpo.trl_internals import OpenGRPOTrainer
 from lean_dojo_plugins.grpo.turns import Turns
-from lean_dojo_plugins.rewards.adapter import AdaptedReward
-from lean_dojo_v2.errors import RewardError
+from lean_dojo_plugins.rewards import AdaptedReward, LeanReward, completion_texts
+from lean_dojo_v2.errors import RewardError, TrainingError
+
+TokenAdvantages: TypeAlias = Callable[..., torch.Tensor]
+"""Turns the advantages of a batch into those of tokens; ``GRPOTrainer.token_advantages``."""
 
 log = logging.getLogger(__name__)
 BATCHES = 2
 """Number of batches after which a reward that never applied ends the run."""
-WHY = (
-    "pantograph-verified does not apply where it cannot open the state: the warnings above say "
+WHY = "it returned None for them, which means that it does not apply"
+WHY_OF_LEAN = (
+    "it does not apply where Lean cannot open the state or the theorem: the warnings above say "
     "why, and its setting `projects` names the folders of repositories"
 )
 
 
-class StepTrainer(trl_grpo.GRPOTrainer):
+class StepTrainer(OpenGRPOTrainer):
     """One curriculum step's trainer.
 
     Logs ``time/generation`` and ``time/reward``: seconds per generation batch, and for every reward
@@ -44,52 +41,24 @@ class StepTrainer(trl_grpo.GRPOTrainer):
     """The rows of the batch, repeated for each completion."""
     turns: Turns | None = None
     """Runs conversations of several turns; ``None``: a completion is one turn."""
+    token_advantages: TokenAdvantages | None = None
+    """Called with each batch; see :meth:`.GRPOTrainer.token_advantages`."""
+    pending_metrics: list[tuple[str, float]]
+    """Metrics that :attr:`token_advantages` has logged, not yet gathered."""
+    _completions: Sequence[str] = ()
+    """The completions of the batch, as rewards see them."""
+    _scores: torch.Tensor
+    """The rewards of the batch, of all processes: ``(completions, rewards)``."""
     _applied: Applied | None = None
-    _keys: Sequence[Hashable] = ()
 
-    def __init__(self, *, args: Any, share_prompts: bool = True, **options: Any) -> None:
-        # TRL would load the reference by the name in the model's configuration, which for a merged
-        # adapter is its base, and at a later repository the wrong one; `refer_to` gives the right.
-        beta, sync = args.beta, args.sync_ref_model
-        args.beta, args.sync_ref_model = 0.0, False
-        super().__init__(args=args, **options)
-        args.beta, args.sync_ref_model = beta, sync
-        self.beta = beta
-        self.shares_prompts = share_prompts
-        if share_prompts and (reason := why_not_shared(self.model)):
-            self.shares_prompts = False
-            log.info("each prompt is computed once per completion, not once per group: %s", reason)
-
-    def refer_to(self, reference: PreTrainedModel) -> None:
-        """Measure the KL divergence from this model, where the run started."""
-        restore_forward(reference)
-        args: Any = self.args
-        add_fused_lm_head(
-            reference,
-            temperature=self.temperature,
-            cast_lm_head_to_fp32=args.cast_lm_head_to_fp32,
-        )
-        add_label_head(reference, temperature=self.temperature)
-        prepared: Any
-        if self.is_deepspeed_enabled:
-            prepared = prepare_deepspeed(reference, self.accelerator)
-        elif self.is_fsdp_enabled:
-            prepared = prepare_fsdp(reference, self.accelerator)
-        else:
-            prepared = self.accelerator.prepare_model(reference, evaluation_mode=True)
-        self.ref_model = prepared
-        if args.sync_ref_model:
-            self.add_callback(SyncRefModelCallback(prepared, self.accelerator))
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.pending_metrics = []
 
     def play(self, turns: Turns) -> None:
         """Generate conversations instead of single turns."""
         self.turns = turns
         self.rollout_func = cast("Any", turns)
-
-    def tokens_of(self, prompts: Sequence[Any]) -> list[list[int]]:
-        """Return the tokens of prompts."""
-        ids: Any = self._tokenize_prompts(list(prompts))[0]
-        return [list(each) for each in ids]
 
     def complete(
         self, prompts: Sequence[list[int]], group: int, keys: Sequence[Hashable]
@@ -103,18 +72,14 @@ class StepTrainer(trl_grpo.GRPOTrainer):
         if self._generates_together:
             missing = int(max(self._gather([len(prompts)]))) - len(prompts)
         asked = [*prompts, *[self._filler] * missing]
-        self._keys = [*keys, *range(missing)]
-        try:
-            tokens, logprobs = self._generate_single_turn(asked, None, {}, group)
-        finally:
-            self._keys = ()
+        tokens, logprobs = self.sample(asked, group, [*keys, *range(missing)])
         own = len(prompts)
         return tokens[:own], None if logprobs is None else logprobs[:own]
 
     def wait_for_others(self) -> None:
         """Take part in what other processes generate until none has anything to complete."""
         while self._generates_together and (most := max(self._gather([0]))):
-            self._generate_single_turn([self._filler] * int(most), None, {}, 1)
+            self.sample([self._filler] * int(most), 1)
 
     @property
     def _generates_together(self) -> bool:
@@ -122,13 +87,7 @@ class StepTrainer(trl_grpo.GRPOTrainer):
         args: Any = self.args
         on_server = self.use_vllm and args.vllm_mode == "server"
         in_parts = self.use_vllm and args.vllm_tensor_parallel_size > 1
-        return self._is_sharded or (self.accelerator.num_processes > 1 and (on_server or in_parts))
-
-    @property
-    def _is_sharded(self) -> bool:
-        """Whether processes hold parts of the weights, and gather them for each call."""
-        sharded = self.is_fsdp_enabled or self.is_deepspeed_enabled
-        return bool(sharded and self.accelerator.num_processes > 1)
+        return self.is_sharded or (self.accelerator.num_processes > 1 and (on_server or in_parts))
 
     @property
     def _filler(self) -> list[int]:
@@ -142,115 +101,92 @@ class StepTrainer(trl_grpo.GRPOTrainer):
     @property
     def group_size(self) -> int:
         """Completions of a prompt."""
-        size = self.num_generations if self._phase == "train" else self.num_generations_eval
+        size = self.num_generations if self.phase == "train" else self.num_generations_eval
         return int(size or 1)
 
-    def end_completions_at(self, tokens: Sequence[int]) -> None:
-        """End completions at any of these tokens, as at the end of the sequence."""
-        self.eos_token_ids = list(tokens)
-        if self.use_vllm:
-            served = self.vllm_generation
-            ends = {"stop_token_ids": self.eos_token_ids}
-            served.generation_kwargs = {**served.generation_kwargs, **ends}
-            return
-        self.generation_kwargs["eos_token_id"] = self.eos_token_ids
-        self.generation_config = GenerationConfig(  # type: ignore[no-untyped-call]
-            **self.generation_kwargs, disable_compile=True
-        )
-
-    def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> Any:
-        self.batch_rows = inputs
+    def make_batch(self, rows: list[dict[str, Any]]) -> dict[str, Any]:
+        """Make a batch, with rewards that warm up before it, and an objective's advantages."""
+        self.batch_rows = rows
         for reward in self.reward_funcs:
             if isinstance(reward, AdaptedReward):
-                reward.warm_up(**_columns(inputs))
-        return super()._generate_and_score_completions(inputs)
+                reward.warm_up(**columns_of(rows))
+        output = super().make_batch(rows)
+        output["advantages"] = self._advantages_of(output)
+        if self.token_advantages is not None:
+            output["advantages"] = self._of_tokens(self.token_advantages, rows, output)
+        return output
 
-    def _generate(self, prompts: list[Any]) -> Any:
-        start = time.perf_counter()
-        result = super()._generate(prompts)
-        self._clock("time/generation", start)
-        return result
+    def _advantages_of(self, output: dict[str, Any]) -> torch.Tensor:
+        """Return the advantage of each completion over its group, ``(completions,)``."""
+        advantages: torch.Tensor = output["advantages"]
+        return advantages
 
-    @property
-    def moment(self) -> tuple[int, int]:
-        """The optimiser step, and which pass of it; the same where a killed run goes on."""
-        # TRL counts passes from 0 again there, always at a whole optimiser step.
-        return self.state.global_step, self._step % self.args.gradient_accumulation_steps
-
-    def first_of(self, rows: int) -> int:
-        """Return the place, among those of all processes, of the first of this one's rows."""
-        return int(self.accelerator.process_index) * rows
-
-    def _generate_single_turn(self, prompt_ids: list[Any], *args: Any, **kwargs: Any) -> Any:
-        generate: Any = super()._generate_single_turn
-        if self.use_vllm or self.use_transformers_continuous_batching:
-            return generate(prompt_ids, *args, **kwargs)
-        first = self.first_of(len(prompt_ids))
-        keys = self._keys or range(first, first + len(prompt_ids))
-        about = self.args.seed, self._phase, self.moment
-        seeds = [seed_of(*about, *one) for one in zip(keys, map(tuple, prompt_ids), strict=True)]
-        model = self.accelerator.unwrap_model(self.model_wrapped)
-        sharded = self._is_sharded  # then every process calls the model as often
-        share = self.shares_prompts and not sharded
-        with drawn_by_seed(model, seeds, share_prompts=share, in_step=sharded):
-            return generate(prompt_ids, *args, **kwargs)
-
-    def _get_per_token_logps_and_entropies(self, *inputs: Any, **options: Any) -> Any:
-        plain: Any = super()._get_per_token_logps_and_entropies
-        options = {name: value for name, value in options.items() if value is not None}
-        size = options.pop("batch_size", len(inputs[1]))
-        entropy, auxiliary = (
-            options.pop(name, False) for name in ("compute_entropy", "compute_aux_loss")
+    def _of_tokens(
+        self, ask: TokenAdvantages, rows: Sequence[dict[str, Any]], output: dict[str, Any]
+    ) -> torch.Tensor:
+        """Have the objective say what each token is worth, and log what it logs."""
+        mask = output["completion_mask"]
+        if "tool_mask" in output:  # what the model has not written itself
+            mask = mask * output["tool_mask"]
+        first = self.first_of(len(rows))
+        advantages = ask(
+            rows=rows,
+            completions=self._completions,
+            completion_ids=output["completion_ids"],
+            completion_mask=mask,
+            rewards=self._scores[first : first + len(rows)],
+            advantages=output["advantages"],
         )
-        if options or auxiliary or not self.shares_prompts:  # what is left are images
-            return plain(
-                *inputs, **options, batch_size=size, compute_entropy=entropy,
-                compute_aux_loss=auxiliary,
-            )  # fmt: skip
-        model, all_ids, all_masks, kept = inputs
-        scores = []
-        for ids, mask in zip(all_ids.split(size), all_masks.split(size), strict=True):
-            groups = pack(ids, mask, kept)
-            if groups is None:
-                scores.append(plain(model, ids, mask, kept, compute_entropy=entropy)[:2])
-                continue
-            with self.accelerator.autocast():
-                scores.append(score(model, groups))
-        log_probs = torch.cat([each for each, _ in scores])
-        return log_probs, torch.cat([each for _, each in scores]) if entropy else None, None
+        if tuple(advantages.shape) not in {tuple(mask.shape), (len(rows),)}:
+            raise TrainingError(
+                f"token_advantages returned a tensor of shape {tuple(advantages.shape)}; it must "
+                f"be {(len(rows),)} or {tuple(mask.shape)}: one for each completion, or for each "
+                "of its tokens"
+            )
+        noted: dict[str, list[float]] = {}
+        for name, value in gather_object(self.pending_metrics):
+            noted.setdefault(name, []).append(value)
+        self.pending_metrics.clear()
+        for name in sorted(noted):
+            self.note(name, sum(noted[name]) / len(noted[name]))
+        return advantages
 
-    def _calculate_rewards(
+    def score(
         self,
-        inputs: list[dict[str, Any]],
+        rows: list[dict[str, Any]],
         prompts: list[Any],
         completions: list[Any],
-        completion_ids_list: list[list[int]],
+        completion_ids: list[list[int]],
     ) -> torch.Tensor:
+        """Score completions: empty text where one did not end, and only the last of several turns.
+
+        Callbacks with ``on_rewards_scored`` are called.
+        """
         start = time.perf_counter()
         if self.turns is not None:  # only the last turn counts
-            completions = [_saying(one.last, completions[0]) for one in self.turns.played]
+            completions = [with_text(one.last, completions[0]) for one in self.turns.played]
             for name, value in self.turns.metrics().items():
-                self._note(name, value)
+                self.note(name, value)
         else:
             completions = [
-                completion if self.has_ended(ids) else _saying("", completion)
-                for completion, ids in zip(completions, completion_ids_list, strict=True)
+                completion if self.has_ended(ids) else with_text("", completion)
+                for completion, ids in zip(completions, completion_ids, strict=True)
             ]
-        scores: torch.Tensor = super()._calculate_rewards(
-            inputs, prompts, completions, completion_ids_list
-        )
-        self._clock("time/reward", start)
+        self._completions = completion_texts(completions)
+        scores = super().score(rows, prompts, completions, completion_ids)
+        self._scores = scores
+        self.note_seconds("time/reward", start)
         for callback in self.callback_handler.callbacks:
             if (event := getattr(callback, "on_rewards_scored", None)) is not None:
                 event(
                     self.args, self.state, self.control,
-                    inputs=inputs, completions=completions, rewards=scores,
+                    inputs=rows, completions=completions, rewards=scores,
                     reward_names=self.reward_func_names,
                 )  # fmt: skip
-        if self._phase == "train":
-            self._applied = self._applied or Applied(self.reward_func_names)
+        if self.phase == "train":
+            self._applied = self._applied or Applied(self.reward_func_names, self._with_lean())
             for name, share in self._applied.note(scores).items():
-                self._note(f"rewards/{name}/applied", share)
+                self.note(f"rewards/{name}/applied", share)
         return scores
 
     def has_ended(self, ids: Sequence[int]) -> bool:
@@ -258,24 +194,19 @@ class StepTrainer(trl_grpo.GRPOTrainer):
         longest = self.max_completion_length
         return longest is None or len(ids) < longest or ids[-1] in self.eos_token_ids
 
-    @property
-    def _phase(self) -> str:
-        """The kind of metrics that TRL collects now."""
-        assert self.model is not None
-        return "train" if self.model.training else "eval"
-
-    def _note(self, name: str, value: float) -> None:
-        self._metrics[self._phase][name].append(value)
-
-    def _clock(self, name: str, start: float) -> None:
-        self._note(name, time.perf_counter() - start)
+    def _with_lean(self) -> list[str]:
+        rewards = zip(self.reward_func_names, self.reward_funcs, strict=True)
+        return [
+            name for name, one in rewards if isinstance(getattr(one, "function", one), LeanReward)
+        ]
 
 
 class Applied:
     """Counts the completions to which each reward applied: ``None`` throughout teaches nothing."""
 
-    def __init__(self, names: Sequence[str]) -> None:
+    def __init__(self, names: Sequence[str], with_lean: Collection[str] = ()) -> None:
         self._names = list(names)
+        self._why = {name: WHY_OF_LEAN if name in with_lean else WHY for name in names}
         self._first: list[torch.Tensor] = []
 
     def note(self, scores: torch.Tensor) -> dict[str, float]:
@@ -296,20 +227,22 @@ class Applied:
         for name, count in zip(self._names, applied.sum(0).tolist(), strict=True):
             if count == 0:
                 raise RewardError(
-                    f"the reward {name} applied to none of the first {seen} completions, so "
-                    f"nothing can be learned from it; {WHY}. Remove it, or give it what it needs"
+                    f"the reward {name!r} applied to none of the first {seen} completions, so "
+                    f"nothing can be learned from it: {self._why[name]}. Remove it, or give it "
+                    "what it needs"
                 )
             if 2 * count < seen:
                 few = f"did not apply to {seen - count} of the first {seen} completions"
-                log.warning("the reward %s %s; %s", name, few, WHY)
+                log.warning("the reward %r %s: %s", name, few, self._why[name])
 
 
-def _saying(text: str, completion: Any) -> Any:
+def with_text(text: str, completion: Any) -> Any:
     """Return a completion of the same form with another text."""
     if isinstance(completion, str):
         return text
     return [*completion[:-1], {**completion[-1], "content": text}]
 
 
-def _columns(inputs: list[dict[str, Any]]) -> dict[str, list[Any]]:
+def columns_of(inputs: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
+    """Return rows as columns, as rewards get them."""
     return {key: [row[key] for row in inputs] for key in inputs[0] if key != "prompt"}

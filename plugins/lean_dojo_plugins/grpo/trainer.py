@@ -4,55 +4,70 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import groupby, islice
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import attrs
-from accelerate import PartialState
-from datasets import Dataset
-from peft import LoraConfig
-from transformers import PreTrainedModel, TrainingArguments
-from trl.trainer.grpo_config import GRPOConfig
 
-from lean_dojo_core import Database, DatasetFormatter, Evaluation, Repository, registry
-from lean_dojo_core.errors import ConfigError, UsageError
-from lean_dojo_plugins.causal_lm.generate.generator import CausalTacticGenerator, end_tokens
-from lean_dojo_plugins.causal_lm.model.label_head import add_label_head
-from lean_dojo_plugins.causal_lm.model.loading import is_adapter, load_model
-from lean_dojo_plugins.causal_lm.text.tokenisation import Tokeniser
-from lean_dojo_plugins.causal_lm.trainer import CausalTrainer
-from lean_dojo_plugins.grpo.episode_trainer import WHOLE_PROOF, EpisodeTrainer, whole_proof_reward
-from lean_dojo_plugins.grpo.episodes import EpisodeLimits, EpisodeRunner
-from lean_dojo_plugins.grpo.evaluation import sample_and_score
-from lean_dojo_plugins.grpo.groups import GroupPlan, plan_groups
-from lean_dojo_plugins.grpo.step_trainer import StepTrainer
-from lean_dojo_plugins.grpo.turns import FEEDBACK_TOKENS, Feedback, Turns
-from lean_dojo_plugins.rewards.adapter import AdaptedReward
-from lean_dojo_plugins.rewards.resolve import resolve_rewards
-from lean_dojo_plugins.training.curriculum import CurriculumStep
-from lean_dojo_plugins.training.data import PLACE, HumanShare, formatted_rows
-from lean_dojo_plugins.training.devices import PATIENCE
-from lean_dojo_plugins.training.hub import resolve_model
-from lean_dojo_plugins.training.settings import lora_of, plain
-from lean_dojo_plugins.training.statements import (
-    STATEMENT_COLUMNS,
-    Statements,
-    StatementSource,
-    TrainsOnStatements,
-    statements_of,
+from lean_dojo_core import (
+    Database,
+    DatasetFormatter,
+    Evaluation,
+    GivesFeedback,
+    PreviewExample,
+    Repository,
+    formats_whole_proofs,
+    registry,
 )
-from lean_dojo_v2 import fields
-from lean_dojo_v2.fields import about, setting
-from lean_dojo_v2.paths import merged_data_dir
+from lean_dojo_core.errors import ConfigError, UsageError
+from lean_dojo_core.records import Theorem
+from lean_dojo_core.wording import counted
+from lean_dojo_plugins.causal_lm import (
+    CausalBase,
+    Tokeniser,
+    is_adapter,
+    preview_rows,
+)
+from lean_dojo_plugins.grpo.episodes import EpisodeLimits, EpisodeRunner
+from lean_dojo_plugins.grpo.groups import GroupPlan, plan_groups
+from lean_dojo_plugins.grpo.settings import FIRST_TOKEN, TACTIC_PROMPT, GRPOSettings
+from lean_dojo_plugins.grpo.turns import FEEDBACK_TOKENS, Feedback, Turns
+from lean_dojo_plugins.rewards import AdaptedReward, resolve_rewards
+from lean_dojo_plugins.training import (
+    PLACE_COLUMNS,
+    PROCESS_TIMEOUT,
+    STATEMENT_COLUMNS,
+    CurriculumStep,
+    DatabaseSource,
+    DataSource,
+    HumanShare,
+    formatted_rows,
+    is_in_share,
+    knows_trl,
+    require_known_trl,
+    resolve_model,
+    to_json_value,
+)
+from lean_dojo_v2.database import split_of
+from lean_dojo_v2.files import merged_data_dir
+from lean_dojo_v2.lean import SharedEngines, shared_engines
+
+if TYPE_CHECKING:
+    import torch
+    from datasets import Dataset
+    from transformers import PreTrainedModel, Trainer, TrainingArguments
+
+    from lean_dojo_plugins.grpo.step_trainer import StepTrainer
 
 TACTIC_TOKENS, PROOF_TOKENS = 96, 512
 """Default completion lengths: of one tactic, and of a whole proof."""
-TACTIC_PROMPT, WHOLE_PROOF_FORMATTER = "tactic-prompt", "whole-proof"
+WHOLE_PROOF_FORMATTER = "whole-proof"
 
 
 @attrs.define(slots=False, eq=False, kw_only=True)
-class GRPOTrainer(TrainsOnStatements, CausalTrainer):
+class GRPOTrainer(GRPOSettings):
     """Refines a tactic generator with rewards (GRPO, Shao et al. 2024, arXiv:2402.03300).
 
     For each repository in turn, exports the merged data of all so far, samples groups of tactics at
@@ -72,107 +87,21 @@ class GRPOTrainer(TrainsOnStatements, CausalTrainer):
     lean_dojo_core.errors.ConfigError: trainer_args.num_generations is 1, but ...
     """
 
-    config_class: ClassVar[type[TrainingArguments]] = GRPOConfig
+    config_class: ClassVar[type[TrainingArguments] | str] = "trl:GRPOConfig"
     fixed_args: ClassVar[Mapping[str, str]] = {
-        **CausalTrainer.fixed_args,
+        **CausalBase.fixed_args,
         "reward_weights": "weights belong to the rewards: reward_func={'name': weight}",
     }
     required_columns: ClassVar[tuple[str, ...]] = ("prompt", "problem")
 
-    # The reward is documented as the second parameter. attrs orders fields as written, so the
-    # fields after it are repeated; type checkers do not follow a field transformer.
-    reward_func: Any = attrs.field(
-        default=None,
-        kw_only=False,
-        metadata=about(
-            "Reward: a function, a plugin's name, a list of these, or names with weights. "
-            "Required, except with episodes, where null rewards the proof alone."
-        ),
-    )
-    output_dir: str = attrs.field(
-        default="outputs",
-        converter=fields.text_of_path,
-        validator=fields.non_empty_text,
-        kw_only=False,
-        metadata=about("Folder for the trained model and its tokenizer.", shapes_result=False),
-    )
-    epochs_per_repo: int = attrs.field(
-        default=1,
-        validator=fields.positive_int,
-        kw_only=False,
-        metadata=about("Passes over the merged data for each repository."),
-    )
-    batch_size: int = attrs.field(
-        default=1,
-        validator=fields.positive_int,
-        kw_only=False,
-        metadata=about("Completions per device and backward pass; group sizes are fitted to it."),
-    )
-    lr: float = attrs.field(
-        default=2e-5,
-        validator=fields.positive,
-        kw_only=False,
-        metadata=about(
-            "Peak learning rate; the documented default suits LoRA and is 20 times TRL's: use 1e-6 "
-            "to train all weights."
-        ),
-    )
-    lora_config: LoraConfig | None = attrs.field(
-        default=None,
-        converter=lora_of,
-        kw_only=False,
-        metadata=about("Train only a LoRA adapter with this configuration."),
-    )
-    formatter: str = setting(TACTIC_PROMPT, "Dataset formatter that turns theorems into rows.")
-    statements: StatementSource | str | None = attrs.field(
-        default=None,
-        converter=statements_of,
-        metadata=about(
-            "Train on whole proofs of these statements instead of a database: a JSONL file, "
-            "hub:OWNER/NAME[:SPLIT], or the name of a benchmark; or a mapping with source, "
-            "project, columns, held_out, check."
-        ),
-    )
-    turns: int = setting(
-        1,
-        "Turns of the model for a statement: Lean's answer to a failed proof is the next message, "
-        "and the loss covers the model's turns only.",
-        fields.positive_int,
-    )
-    share_prompts: bool = setting(
-        True,
-        "Compute each prompt once per group if the model's attention allows it: faster, with the "
-        "same values and gradients.",
-        shapes_result=False,
-    )
-    human_share: float = setting(
-        0.0,
-        "Share of the training theorems whose human proofs the model has learned, as sft chooses "
-        "it: they are left out.",
-        fields.share,
-    )
-    episodes: bool = setting(
-        False,
-        "Play whole proofs, step by step from each theorem's first goal; a proof that passes the "
-        "full verification earns 1 at all its steps.",
-    )
-    episode_steps: int = setting(8, "Maximum number of tactics per episode.", fields.positive_int)
-    replacements: int = setting(
-        2,
-        "How often a batch replaces groups of episodes in which all or none succeed.",
-        fields.not_negative_int,
-    )
-    engines: int = setting(2, "Lean engines per repository, for episodes.", fields.positive_int)
-    projects: Mapping[str, Path] = attrs.field(
-        factory=dict,
-        converter=fields.folders,
-        metadata=about("Folder of each repository, by address, for episodes."),
-    )
     _reference: PreTrainedModel | None = attrs.field(default=None, init=False, repr=False)
-    _set: Statements | None = attrs.field(default=None, init=False, repr=False)
     _rewards: list[AdaptedReward] = attrs.field(factory=list, init=False, repr=False)
+    _step_trainer: StepTrainer | None = attrs.field(default=None, init=False, repr=False)
+    _labels: set[str] = attrs.field(factory=set, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
+        from lean_dojo_plugins.grpo.episode_trainer import whole_proof_reward
+
         given = [] if self.reward_func in (None, [], {}) else resolve_rewards(self.reward_func)
         self._rewards = [whole_proof_reward(), *given] if self.episodes else given
         super().__attrs_post_init__()
@@ -184,6 +113,11 @@ class GRPOTrainer(TrainsOnStatements, CausalTrainer):
             )
         if self.statements is not None and self.episodes:
             raise ConfigError("statements and episodes exclude each other: choose one")
+        if self.process_weight and not any(one.locates for one in self._rewards):
+            raise ConfigError(
+                "process_weight needs a reward that says where a completion is right or wrong, "
+                "such as proof-verified (a method `spans`: lean_dojo_core.Locates)"
+            )
         if self.turns > 1 and (self.statements is None or self._feedback() is None):
             raise ConfigError(
                 "turns above 1 need statements, and a reward that explains what is wrong with a "
@@ -209,38 +143,59 @@ class GRPOTrainer(TrainsOnStatements, CausalTrainer):
 
         With ``statements`` it needs neither repositories nor a database.
         """
-        data_path = data_path or merged_data_dir()
-        if self.statements is not None:
-            self._set = self.statement_set
+        from accelerate import PartialState
+
+        folder = Path(data_path or merged_data_dir())
+        if (statements := self.statement_set) is not None:
             # The other processes wait while one has Lean elaborate the statements.
             on_cpu = self.chosen_device.name == "cpu"
-            if PartialState(cpu=on_cpu, timeout=PATIENCE).is_main_process:
-                self._set.say()
-            stands_in: Any = self._set
-            super().train([stands_in], stands_in, Path(data_path) / "statements")
+            if PartialState(cpu=on_cpu, timeout=PROCESS_TIMEOUT).is_main_process:
+                statements.say()
+            self.train_on(statements, folder / "statements")
             return
         if repos is None or database is None:
             raise UsageError("grpo needs repositories of a database, or statements")
-        hidden: Any = database
+        source: DataSource = DatabaseSource.of(repos, database)
         if self.human_share:
-            hidden = HumanShare(database, self.human_share, hidden=True)
-        super().train(repos, hidden, data_path)
+            source = HumanShare(source, self.human_share, hidden=True)
+        self.train_on(source, folder)
 
     def preflight(self) -> None:
         """Check what training will need, including the rewards."""
         columns: Sequence[str] = self.make_formatter().columns
         if self.episodes:
-            if missing := [name for name in PLACE if name not in columns]:
+            if missing := [name for name in PLACE_COLUMNS if name not in columns]:
                 raise ConfigError(
                     f"episodes: the dataset formatter {self.formatter!r} has no column "
                     f"{missing[0]!r}, which says where a theorem stands"
                 )
             columns = ("prompt", "problem", "proved")
-        if self.statements is not None:
-            _ = self.statement_set  # raises if it cannot be read
+        if (statements := self.statement_set) is not None:
             columns = STATEMENT_COLUMNS
+            _check_count(statements.problems, self.trial_config())
         _check_rewards(self._rewards, columns, self.formatter)
+        own_objective = type(self).token_advantages is not GRPOTrainer.token_advantages
+        for setting_name, uses_internals in {
+            "episodes": self.episodes,
+            "turns above 1": self.turns > 1,
+            "process_weight": self.process_weight,
+            "trainer_args.beta": self.trainer_args.get("beta"),
+            f"{type(self).__name__}.token_advantages": own_objective,
+        }.items():
+            if uses_internals:
+                require_known_trl(setting_name)
         super().preflight()
+
+    def check_data(self, theorems: Iterable[Theorem]) -> None:
+        """Refuse a batch that is larger than the first repository's training data."""
+        if self.statements is not None:  # checked with the settings
+            return
+        learned = (one for one in theorems if split_of(one) == "train")
+        if self.human_share:
+            learned = (one for one in learned if not is_in_share(one, self.human_share))
+        formatter = self.make_formatter()
+        rows = (row for theorem in learned for row in formatter.rows(theorem))
+        _check_count(_theorems(rows) if self.episodes else rows, self.trial_config())
 
     @property
     def completion_length(self) -> int:
@@ -251,9 +206,7 @@ class GRPOTrainer(TrainsOnStatements, CausalTrainer):
     @property
     def writes_whole_proofs(self) -> bool:
         """Whether a completion is a whole proof, not one tactic."""
-        return self.statements is not None or bool(
-            getattr(super().make_formatter(), "whole_proof", False)
-        )
+        return self.statements is not None or bool(formats_whole_proofs(super().make_formatter()))
 
     def make_formatter(self) -> DatasetFormatter:
         """Load the dataset formatter; for statements, one of whole proofs."""
@@ -271,45 +224,89 @@ class GRPOTrainer(TrainsOnStatements, CausalTrainer):
 
     def _feedback(self) -> Feedback | None:
         """Return the feedback method of the first reward that has one."""
-        found = (getattr(reward.function, "feedback", None) for reward in self._rewards)
-        return next((one for one in found if one is not None), None)
+        functions: Iterable[object] = (reward.function for reward in self._rewards)
+        return next((one.feedback for one in functions if isinstance(one, GivesFeedback)), None)
 
     @property
     def rewards(self) -> tuple[AdaptedReward, ...]:
         """The rewards as TRL calls them, with their weights."""
         return tuple(self._rewards)
 
+    @property
+    def lean(self) -> SharedEngines:
+        """The Lean engines of the run, which its rewards use too.
+
+        Ask with :meth:`.RowTask.submit`. They are those of the first reward with an attribute
+        ``lean``, as rewards that use Lean have; without one, those of ``shared_engines()``. They
+        end with the process.
+        """
+        for reward in self._rewards:
+            if isinstance(found := getattr(reward.function, "lean", None), SharedEngines):
+                return found
+        return self._own_engines
+
+    @cached_property
+    def _own_engines(self) -> SharedEngines:
+        return shared_engines()
+
     def settings(self) -> dict[str, Any]:
         """Return all settings that affect the result; a run goes on only with the same."""
-        rewards = [[r.name, r.weight, plain(r.function)] for r in self._rewards]
+        rewards = [[r.name, r.weight, to_json_value(r.function)] for r in self._rewards]
         return {**super().settings(), "reward_func": rewards}
+
+    def preview(self, theorems: Iterable[Theorem], limit: int = 3) -> list[PreviewExample]:
+        """Return the first prompts as the model reads them; of ``statements``, if they are set."""
+        if (statements := self.statement_set) is None:
+            return super().preview(theorems, limit)
+        rows = statements.rows(self.make_formatter())
+        named = ((f"{row['full_name']} ({self.own_data})", row) for row in rows)
+        return preview_rows(self.tokenizer, named, limit=limit, max_length=self.row_length)
+
+    def rows(self, data_path: Path) -> Iterator[dict[str, Any]]:
+        """Stream the rows of the training dataset, made of the data there or of the statements."""
+        if (statements := self.statement_set) is None:
+            return super().rows(data_path)
+        kept = statements.elaborated(Path(self.output_dir))
+        return self.prepare_rows(kept.rows(self.make_formatter()))
 
     def prepare_rows(self, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         """Shorten prompts that are too long; an exact replay needs the other columns as they are.
 
         TRL itself has no limit for prompts. For episodes only the theorems are kept.
         """
-        if self._set is not None:
-            rows = self._set.elaborated(Path(self.output_dir)).rows(self.make_formatter())
-        elif self.episodes:
+        if self.episodes:
             rows = _theorems(rows)
         yield from Tokeniser(self.tokenizer, self.row_length, self.too_long).prompts(rows)
 
-    def build_step_trainer(self, dataset: Dataset, step: CurriculumStep) -> StepTrainer:
+    def build_step_trainer(self, dataset: Dataset, step: CurriculumStep) -> Trainer:
         """Build TRL's trainer for one step."""
-        if step.index == 0 and PartialState().is_main_process:
+        from lean_dojo_plugins.causal_lm import add_label_head, end_tokens, turn_end_tokens
+        from lean_dojo_plugins.grpo.episode_trainer import EpisodeTrainer
+        from lean_dojo_plugins.grpo.plain_trainer import plain_trainer
+        from lean_dojo_plugins.grpo.step_trainer import StepTrainer
+
+        if step.index == 0 and self.processes.is_main_process:
             groups = self._groups(step)
             words = ("episode", "theorem") if self.episodes else ("completion", "prompt")
             print(f"GRPO: {groups.describe(*words)}", file=sys.stderr)
         config = self.step_config(step)
+        _check_count(dataset, config)
+        given: dict[str, Any] = {
+            "model": self.model,
+            "args": config,
+            "train_dataset": dataset,
+            "processing_class": self.tokenizer,
+        }
+        if not knows_trl():
+            ends = turn_end_tokens if self.writes_whole_proofs else end_tokens
+            return plain_trainer(self._rewards, ends(self.tokenizer, self.model), **given)
         trainer = (EpisodeTrainer if self.episodes else StepTrainer)(
-            model=self.model,
             reward_funcs=list(self._rewards),  # TRL changes the list it is given
-            args=config,
-            train_dataset=dataset,
-            processing_class=self.tokenizer,
             share_prompts=self.share_prompts,
+            **given,
         )
+        trainer.token_advantages = self.token_advantages
+        self._step_trainer = trainer
         if not self.writes_whole_proofs:
             trainer.end_completions_at(end_tokens(self.tokenizer, self.model))
         if self.turns > 1 and (feedback := self._feedback()) is not None:
@@ -324,8 +321,80 @@ class GRPOTrainer(TrainsOnStatements, CausalTrainer):
             trainer.play_with(stage, self.make_formatter(), self.row_length)
         return trainer
 
+    # --- what a token is worth ------------------------------------------------------------------
+
+    def token_advantages(
+        self,
+        *,
+        rows: Sequence[dict[str, Any]],
+        completions: Sequence[str],
+        completion_ids: torch.Tensor,
+        completion_mask: torch.Tensor,
+        rewards: torch.Tensor,  # noqa: ARG002 - for those who override it
+        advantages: torch.Tensor,
+    ) -> torch.Tensor:
+        """Return the advantages that are learned from; override it for another objective.
+
+        It is called with each batch, in each process with its own completions, whether prompts are
+        shared, and for single turns, conversations and episodes. :meth:`log_metric` logs from here.
+        The base class adds ``process_weight`` times what rewards say of parts of a completion.
+
+        Args:
+            rows: The row of each completion; of an episode's step, ``problem`` is its state.
+            completions: Their texts, as rewards see them: empty if a completion did not end; of a
+                conversation, the last turn.
+            completion_ids: ``(completions, tokens)``, padded on the right.
+            completion_mask: ``(completions, tokens)``; 1 for the tokens that the model wrote and
+                learns from, 0 for padding and for what others said in a conversation.
+            rewards: ``(completions, rewards)``; NaN where one does not apply.
+            advantages: ``(completions,)``; the advantage of each over its group.
+
+        Returns:
+            ``(completions,)`` or ``(completions, tokens)``, on the same device.
+        """
+        import torch
+        from accelerate.utils import gather_object
+
+        from lean_dojo_plugins.grpo.credit import counts_of, token_values
+        from lean_dojo_plugins.grpo.step_trainer import columns_of
+
+        if not self.process_weight:
+            return advantages
+        values = torch.zeros(completion_ids.shape, device=completion_ids.device)
+        counts: dict[str, float] = {}
+        known = [False] * len(completions)
+        for reward in self._rewards:
+            if not reward.locates:
+                continue
+            spans = reward.spans(completions, **columns_of(rows))
+            found = token_values(
+                self.tokenizer, spans, completions, completion_ids, completion_mask,
+                first_token=self.process_credit == FIRST_TOKEN,
+            )  # fmt: skip
+            values += reward.weight * found
+            for label, count in counts_of(spans).items():
+                counts[label] = counts.get(label, 0.0) + count
+            known = [was or own is not None for was, own in zip(known, spans, strict=True)]
+        # Each process logs the same names, with 0 for what it has not seen.
+        self._labels.update(gather_object(list(counts)))
+        for label in self._labels:
+            self.log_metric(f"process/{label}", counts.get(label, 0.0))
+        self.log_metric("process/located", sum(known) / max(1, len(known)))
+        return advantages.unsqueeze(1) + self.process_weight * values
+
+    def log_metric(self, name: str, value: float) -> None:
+        """Log a number of this batch, from :meth:`token_advantages`.
+
+        It is averaged over the processes that log it, and over the batches between two lines of
+        ``metrics.jsonl``.
+        """
+        if self._step_trainer is not None:
+            self._step_trainer.pending_metrics.append((name, float(value)))
+
     def _set_reference(self, trainer: StepTrainer) -> None:
         """Measure the KL divergence from the model that the whole run started from."""
+        from lean_dojo_plugins.causal_lm import load_model
+
         policy: Any = trainer.model
         if self.lora_config is None:
             if self._reference is None:
@@ -341,7 +410,7 @@ class GRPOTrainer(TrainsOnStatements, CausalTrainer):
     def forget_model(self) -> None:
         """Release the model and its reference; the next use loads them again."""
         super().forget_model()
-        self._reference = None
+        self._reference = self._step_trainer = None
 
     def evaluate(
         self,
@@ -370,6 +439,10 @@ class GRPOTrainer(TrainsOnStatements, CausalTrainer):
             EmptyDatasetError: If the split has no tactic to learn.
             RewardError: If a reward fails.
         """
+        from lean_dojo_plugins.causal_lm import CausalTacticGenerator
+        from lean_dojo_plugins.grpo.episode_trainer import WHOLE_PROOF
+        from lean_dojo_plugins.grpo.evaluation import sample_and_score
+
         base = super().evaluate(data_path, split, limit=limit)
         rewards = [reward for reward in self._rewards if reward.name != WHOLE_PROOF]
         if not rewards:  # whole proofs are measured by `lean-dojo bench`
@@ -412,9 +485,21 @@ class GRPOTrainer(TrainsOnStatements, CausalTrainer):
         return super().step_config(step, **{**arguments, **fixed})
 
 
+def _check_count(rows: Iterable[Any], config: Any) -> None:
+    """Refuse a batch that is larger than the data: TRL would leave it out, and train nothing."""
+    needed = config.generation_batch_size // config.num_generations
+    found = sum(1 for _ in islice(rows, needed))
+    if found < needed:
+        raise ConfigError(
+            f"batch_size: a batch takes completions of {counted(needed, 'prompt', 'prompts')}, "
+            f"and the data have {found}, so no step would be trained; lower batch_size or "
+            "trainer_args.gradient_accumulation_steps, or raise trainer_args.num_generations"
+        )
+
+
 def _theorems(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Keep the location of each theorem, once."""
-    for place, same in groupby(rows, lambda row: {name: row[name] for name in PLACE}):
+    for place, same in groupby(rows, lambda row: {name: row[name] for name in PLACE_COLUMNS}):
         row = next(same)
         yield {"prompt": row["prompt"], "problem": row["problem"], **place}
 

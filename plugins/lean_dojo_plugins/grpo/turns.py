@@ -8,13 +8,15 @@ loss, the feedback. Only the last turn is rewarded, and all turns of the assista
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
-from transformers import PreTrainedTokenizerBase
 
 from lean_dojo_core import Message
-from lean_dojo_plugins.causal_lm.text.templates import render
+from lean_dojo_plugins.causal_lm import render
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
 
 Feedback: TypeAlias = Callable[..., "list[str | None]"]
 """Returns the feedback on each completion; ``None`` ends the conversation."""

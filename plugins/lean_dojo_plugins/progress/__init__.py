@@ -1,1 +1,5 @@
 """Progress models: how many steps of a proof remain (LeanProgress)."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

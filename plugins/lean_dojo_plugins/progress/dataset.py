@@ -13,9 +13,9 @@ import numpy as np
 from datasets import Dataset
 from transformers import PreTrainedTokenizerBase
 
-from lean_dojo_plugins.training.rows import CHUNK, chunks
+from lean_dojo_plugins.training import CHUNK_SIZE, Stage, chunks
 from lean_dojo_v2.errors import EmptyDatasetError
-from lean_dojo_v2.lean_progress.examples import ProgressExample, read_examples
+from lean_dojo_v2.lean_progress import ProgressExample, read_examples
 
 
 @attrs.frozen(eq=False)
@@ -39,7 +39,7 @@ class ExampleRows:
 class ProgressDataset:
     """A LeanProgress dataset; its file is checked once and read again on use.
 
-    It stands in for a repository and its database, as the training loop sees them.
+    To the training loop it is a source of a single stage.
 
     Args:
         data_path: A JSONL file with ``goal``, ``tactic``, ``steps_remaining`` and, optionally,
@@ -64,17 +64,15 @@ class ProgressDataset:
         self.examples = ExampleRows(self.data_path, np.ones(count, bool))
         self.commit = digest.hexdigest()
 
-    url = "progress"
-
     def __len__(self) -> int:
         return len(self.examples)
 
     @property
-    def repositories(self) -> list[Any]:
-        """Itself."""
-        return [self]
+    def stages(self) -> list[Stage]:
+        """The whole dataset."""
+        return [Stage("progress", self.commit)]
 
-    def export_merged_data(self, repositories: Any, output_path: Path) -> None:
+    def export(self, stages: int, folder: Path) -> None:
         """Do nothing: the examples are read from their file."""
 
     def to_hf(self) -> Dataset:
@@ -129,7 +127,7 @@ def tokenised(
         Rows with the tokenizer's columns, ``label`` (steps), and ``length``: tokens,
         at most ``max_length``.
     """
-    for chunk in chunks(examples, CHUNK):
+    for chunk in chunks(examples, CHUNK_SIZE):
         columns = encode([example.text for example in chunk], tokenizer, max_length)
         for index, example in enumerate(chunk):
             yield {

@@ -15,12 +15,10 @@ from transformers import (
 )
 
 from lean_dojo_plugins.progress.dataset import encode
-from lean_dojo_plugins.training.devices import choose_device
-from lean_dojo_plugins.training.hub import fetch
-from lean_dojo_plugins.training.run_folder import trained_settings
+from lean_dojo_plugins.training import choose_device, fetch, trained_settings
 from lean_dojo_v2.errors import CheckpointError
-from lean_dojo_v2.lean_progress.examples import progress_text
-from lean_dojo_v2.prover.suggestion import Step
+from lean_dojo_v2.lean_progress import progress_text
+from lean_dojo_v2.prover import Step
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 

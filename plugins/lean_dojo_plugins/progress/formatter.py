@@ -8,7 +8,7 @@ from typing import ClassVar
 import attrs
 
 from lean_dojo_core import Message, Row, Theorem
-from lean_dojo_v2.lean_progress.examples import examples_of, progress_text
+from lean_dojo_v2.lean_progress import examples_of, progress_text
 
 
 @attrs.frozen

@@ -5,56 +5,59 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import attrs
-import numpy as np
-import torch
-from datasets import Dataset
-from transformers import (
-    AutoModelForSequenceClassification,
-    DataCollatorWithPadding,
-    EvalPrediction,
-    PreTrainedModel,
-    PreTrainedTokenizerBase,
-    TrainerCallback,
-    TrainingArguments,
-    set_seed,
-)
-from transformers.trainer_utils import PredictionOutput
 
 from lean_dojo_core import Database, Evaluation, Repository
 from lean_dojo_core.errors import ConfigError, UsageError
-from lean_dojo_plugins.causal_lm.model.loading import is_adapter
-from lean_dojo_plugins.progress.dataset import ProgressDataset, tokenised
-from lean_dojo_plugins.progress.estimator import Array, ProgressModel, measures
-from lean_dojo_plugins.training.curriculum import CurriculumStep, CurriculumTrainer, Loop
-from lean_dojo_plugins.training.data import checked_repositories, split_file
-from lean_dojo_plugins.training.devices import choose_device
-from lean_dojo_plugins.training.hub import (
+from lean_dojo_plugins.causal_lm import is_adapter
+from lean_dojo_plugins.training import (
+    ARGUMENTS,
+    FIXED_ARGUMENTS,
+    CurriculumStep,
+    CurriculumTrainer,
+    RunFolder,
     check_model_name,
+    check_trainer_args,
+    checked_repositories,
+    choose_device,
+    chunks,
+    errors_only,
     fetch,
     fetch_tokenizer,
+    opened,
     resolve_model,
+    run_lock,
+    split_file,
+    under_new_names,
 )
-from lean_dojo_plugins.training.lock import run_lock
-from lean_dojo_plugins.training.reporting import errors_only
-from lean_dojo_plugins.training.rows import GroupingTrainer, chunks
-from lean_dojo_plugins.training.run_folder import RunFolder
-from lean_dojo_plugins.training.settings import FIXED, check_trainer_args, under_new_names
-from lean_dojo_v2 import fields
-from lean_dojo_v2.database.export.read import read_theorems
+from lean_dojo_v2.database import read_theorems
 from lean_dojo_v2.errors import EmptyDatasetError
-from lean_dojo_v2.fields import setting
-from lean_dojo_v2.lean_progress.examples import (
+from lean_dojo_v2.files import merged_data_dir
+from lean_dojo_v2.lean_progress import (
     ProgressExample,
     examples_of,
     read_examples,
     training_examples,
     write_examples,
 )
-from lean_dojo_v2.paths import merged_data_dir
-from lean_dojo_v2.prover.suggestion import ProgressEstimator
+from lean_dojo_v2.prover import ProgressEstimator
+from lean_dojo_v2.settings import fields, setting
+
+if TYPE_CHECKING:
+    from datasets import Dataset
+    from transformers import (
+        EvalPrediction,
+        PreTrainedModel,
+        PreTrainedTokenizerBase,
+        TrainerCallback,
+        TrainingArguments,
+    )
+    from transformers.trainer_utils import PredictionOutput
+
+    from lean_dojo_plugins.progress.dataset import ProgressDataset
+    from lean_dojo_plugins.progress.estimator import Array
 
 EXPORTED_NAME = "leanprogress.jsonl"
 HINT = "export LEANPROGRESS_MODEL={path}"
@@ -117,7 +120,7 @@ class ProgressTrainer(CurriculumTrainer):
     _dataset: ProgressDataset | None = attrs.field(default=None, init=False, repr=False)
 
     fixed_args: ClassVar[Mapping[str, str]] = {
-        **FIXED,
+        **FIXED_ARGUMENTS,
         "num_train_epochs": f"{_OURS} epochs",
         "learning_rate": f"{_OURS} learning_rate",
         "save_only_model": "a killed run could not resume",
@@ -135,7 +138,7 @@ class ProgressTrainer(CurriculumTrainer):
     }  # fmt: skip
 
     def __attrs_post_init__(self) -> None:
-        check_trainer_args(TrainingArguments, self.trainer_args, self.fixed_args)
+        check_trainer_args(opened(ARGUMENTS), self.trainer_args, self.fixed_args)
         choose_device(self.device)
         resolve_model(self.model_name)
         if self.model_name != attrs.fields(type(self)).model_name.default:
@@ -185,8 +188,11 @@ class ProgressTrainer(CurriculumTrainer):
             DataError: For a bad line, with its number.
             EmptyDatasetError: If there is too little to train on.
         """
+        from lean_dojo_plugins.progress.dataset import ProgressDataset
+        from lean_dojo_plugins.training import Loop
+
         if repos is not None:
-            repos = checked_repositories(repos, database)
+            repos, database = checked_repositories(repos, database)
         self.preflight()
         folder = Path(data_path or merged_data_dir())
         with run_lock(self.output_dir, self.processes):
@@ -197,9 +203,8 @@ class ProgressTrainer(CurriculumTrainer):
                 self.processes.wait_for_everyone()
                 self.data_path = file
             self._dataset = ProgressDataset(self._dataset_file())
-            stands_in: Any = self._dataset
             own = Path(self.output_dir, "data")  # apart from other runs' data
-            Loop(self, [stands_in], stands_in, own, noun=("dataset", "datasets")).run()
+            Loop(self, self._dataset, own, noun=("dataset", "datasets")).run()
         if self.processes.is_main_process:
             print(f"Progress model saved to {self.output_dir}")
             print(f"To use it in proof search: {HINT.format(path=self.output_dir)}")
@@ -220,6 +225,10 @@ class ProgressTrainer(CurriculumTrainer):
             UsageError: If no training file is known, or it is not the one that was trained on.
             EmptyDatasetError: If the data have no example.
         """
+        import numpy as np
+
+        from lean_dojo_plugins.progress.estimator import ProgressModel, measures
+
         model = ProgressModel(self.output_dir, max_length=self.max_length, device=self.device)
         outputs: list[Array] = []
         labels: list[float] = []
@@ -257,9 +266,13 @@ class ProgressTrainer(CurriculumTrainer):
         Raises:
             CheckpointError: If the folder holds no such model.
         """
+        from lean_dojo_plugins.progress.estimator import ProgressModel
+
         return ProgressModel(path)
 
     def _measured(self, data_path: str | Path | None, split: str) -> Iterable[ProgressExample]:
+        from lean_dojo_plugins.progress.dataset import ProgressDataset
+
         if data_path is not None and not Path(data_path).is_dir():
             return ProgressDataset(data_path).examples
         if split == "test":
@@ -278,6 +291,8 @@ class ProgressTrainer(CurriculumTrainer):
 
     def _trained_on(self, data_path: Path | str | None) -> ProgressDataset:
         """Return the dataset of the run in the output folder."""
+        from lean_dojo_plugins.progress.dataset import ProgressDataset
+
         exported = Path(data_path or merged_data_dir()) / EXPORTED_NAME
         exists = self.data_path is None and exported.exists()
         dataset = ProgressDataset(exported if exists else self._dataset_file())
@@ -303,6 +318,8 @@ class ProgressTrainer(CurriculumTrainer):
 
     def rows(self, data_path: Path) -> Iterator[dict[str, Any]]:  # noqa: ARG002 - one dataset
         """Tokenise the examples, those that are held out last."""
+        from lean_dojo_plugins.progress.dataset import tokenised
+
         assert self._dataset is not None
         tokenizer = self._load_tokenizer()
         for held_out, examples in enumerate(self._dataset.split(self.eval_ratio, self.seed)):
@@ -319,6 +336,10 @@ class ProgressTrainer(CurriculumTrainer):
         target: Path,
     ) -> int:
         """Train from the last checkpoint on and save the best model."""
+        from transformers import DataCollatorWithPadding, set_seed
+
+        from lean_dojo_plugins.training import GroupingTrainer
+
         count = dataset["held_out"][:].count(False)
         held_out = dataset.select(range(count, len(dataset)))
         set_seed(step.seed)
@@ -352,6 +373,9 @@ class ProgressTrainer(CurriculumTrainer):
         return tokenizer
 
     def _load(self, source: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+        import torch
+        from transformers import AutoModelForSequenceClassification
+
         tokenizer = self._load_tokenizer()
         with errors_only():  # it would report our new head as missing
             model, loaded = fetch(
@@ -372,6 +396,8 @@ class ProgressTrainer(CurriculumTrainer):
         return model, tokenizer
 
     def _arguments(self, place: Path, seed: int) -> TrainingArguments:
+        from transformers import TrainingArguments
+
         device = self.chosen_device
         settings: dict[str, Any] = {
             "logging_steps": 10,
@@ -404,4 +430,6 @@ class ProgressTrainer(CurriculumTrainer):
 
 
 def _measures(output: EvalPrediction | PredictionOutput) -> dict[str, float]:
+    from lean_dojo_plugins.progress.estimator import measures
+
     return measures(output.predictions, output.label_ids)

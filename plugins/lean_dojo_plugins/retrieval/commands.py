@@ -9,10 +9,18 @@ from typing import TYPE_CHECKING
 import click
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.cli.options import ANY_FILE, EXISTING_FILE, NUMBER, options
-from lean_dojo_v2.cli.output import emit_json, json_option, note, table
-from lean_dojo_v2.cli.waiting import long_command
-from lean_dojo_v2.paths import merged_data_dir
+from lean_dojo_v2.cli import (
+    ANY_FILE,
+    EXISTING_FILE,
+    NUMBER,
+    emit_json,
+    json_option,
+    long_command,
+    note,
+    options,
+    table,
+)
+from lean_dojo_v2.files import merged_data_dir
 
 if TYPE_CHECKING:
     from lean_dojo_plugins.retrieval.search.retriever import Retriever
@@ -28,6 +36,7 @@ retriever_options = options(
         "--corpus", type=ANY_FILE, help="The premises (default: raid/data/merged/corpus.jsonl)."
     ),
 )
+"""The options that choose a retriever and its corpus; see :func:`open_retriever`."""
 
 
 def open_retriever(

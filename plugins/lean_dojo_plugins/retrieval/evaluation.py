@@ -20,8 +20,8 @@ from lean_dojo_plugins.retrieval.data.examples import Example, make_examples
 from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever
 from lean_dojo_plugins.retrieval.model.ranking import METRICS, Scores, measured
 from lean_dojo_plugins.retrieval.search.retriever import Retriever
-from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
-from lean_dojo_v2.database.export.read import read_theorems
+from lean_dojo_v2.database import read_theorems
+from lean_dojo_v2.files import atomic_write_bytes, atomic_write_text
 
 log = logging.getLogger(__name__)
 

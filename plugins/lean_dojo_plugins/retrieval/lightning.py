@@ -19,12 +19,20 @@ from pytorch_lightning.strategies import DDPStrategy
 from tqdm import tqdm
 
 from lean_dojo_plugins.retrieval.model.premise_retriever import has_bf16
-from lean_dojo_plugins.training.reporting import PICTURE_FILE
-from lean_dojo_v2 import paths
-from lean_dojo_v2.atomic import atomic_writer
-from lean_dojo_v2.lean_agent.config import TrainingConfig
-from lean_dojo_v2.runs import figures, metrics
-from lean_dojo_v2.runs.so_far import at_work
+from lean_dojo_plugins.training import PICTURE_FILE
+from lean_dojo_v2.files import atomic_writer, safe_name
+from lean_dojo_v2.lean_agent import TrainingConfig
+from lean_dojo_v2.runs import (
+    METRICS_FILE,
+    append_metrics,
+    forget_metrics_after,
+    numbers_of,
+    plot_loss,
+    plot_recall,
+    read_metrics,
+    report_progress,
+    save_figure,
+)
 
 log = logging.getLogger(__name__)
 
@@ -138,7 +146,7 @@ class EpochBar(pl.Callback):
             loss = f"{float(trainer.callback_metrics['loss_train']):.4f}"
             self._bar.set_postfix(loss=loss)
             self._bar.update()
-            at_work(f"{self._epoch}, step {trainer.global_step}, loss {loss}")
+            report_progress(f"{self._epoch}, step {trainer.global_step}, loss {loss}")
 
     def on_train_epoch_end(self, *_: Any) -> None:
         """End it."""
@@ -163,8 +171,8 @@ class Curves(pl.Callback):
     def on_train_start(self, trainer: pl.Trainer, *_: Any) -> None:
         """Drop what a killed run reported after the checkpoint that this run resumes from."""
         self._written = trainer.global_step
-        if trainer.is_global_zero and (self.folder / metrics.FILE).exists():
-            metrics.forget_after(self.folder, trainer.global_step)
+        if trainer.is_global_zero and (self.folder / METRICS_FILE).exists():
+            forget_metrics_after(self.folder, trainer.global_step)
 
     def on_train_batch_end(self, trainer: pl.Trainer, *_: Any, **__: Any) -> None:
         """Write the loss."""
@@ -181,21 +189,21 @@ class Curves(pl.Callback):
     def on_fit_end(self, trainer: pl.Trainer, *_: Any) -> None:
         """Draw."""
         if trainer.is_global_zero:
-            rows = metrics.read(self.folder)
-            figures.save(figures.loss(rows), self.folder / PICTURE_FILE)
-            figures.save(figures.recall(rows), self.folder / RECALL_PICTURE)
+            rows = read_metrics(self.folder)
+            save_figure(plot_loss(rows), self.folder / PICTURE_FILE)
+            save_figure(plot_recall(rows), self.folder / RECALL_PICTURE)
 
     def _write(self, trainer: pl.Trainer, names: dict[str, str]) -> None:
         found = {key: trainer.callback_metrics.get(name) for key, name in names.items()}
-        numbers = metrics.numbers_of({k: float(v) for k, v in found.items() if v is not None})
+        numbers = numbers_of({k: float(v) for k, v in found.items() if v is not None})
         if trainer.is_global_zero and numbers:
             self.folder.mkdir(parents=True, exist_ok=True)
-            metrics.append(self.folder, trainer.global_step, self.name, numbers)
+            append_metrics(self.folder, trainer.global_step, self.name, numbers)
 
 
 def step_folder(config: TrainingConfig, dir_name: str) -> Path:
     """Return the checkpoint folder of a training step; a repository's name makes one folder."""
-    return config.get_checkpoint_dir() / paths.safe_name(dir_name)
+    return config.get_checkpoint_dir() / safe_name(dir_name)
 
 
 def callbacks(

@@ -27,25 +27,23 @@ from lean_dojo_plugins.retrieval.model import checkpoints
 from lean_dojo_plugins.retrieval.model.ewc import Consolidation, fisher_information
 from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever
 from lean_dojo_plugins.retrieval.search.retriever import Retriever
-from lean_dojo_plugins.training.callbacks import resolve_callbacks
-from lean_dojo_plugins.training.data import repository_name
-from lean_dojo_plugins.training.devices import choose_device
-from lean_dojo_plugins.training.model_card import write_model_card
-from lean_dojo_plugins.training.reporting import NOTHING, CurriculumProgress
-from lean_dojo_plugins.training.run_folder import (
+from lean_dojo_plugins.training import (
+    NOTHING_TO_LEARN,
+    CurriculumProgress,
     FinishedStep,
     RunFolder,
     RunState,
     check_same_trainer,
+    choose_device,
+    default_settings,
+    repository_name,
+    resolve_callbacks,
+    write_model_card,
 )
-from lean_dojo_plugins.training.settings import default_settings
-from lean_dojo_v2.atomic import atomic_write_bytes
 from lean_dojo_v2.errors import EmptyDatasetError, TrainingError
-from lean_dojo_v2.lean_agent.config import TrainingConfig
-from lean_dojo_v2.runs import metrics
-from lean_dojo_v2.runs.environment import record_environment
-from lean_dojo_v2.runs.files import copy_metadata
-from lean_dojo_v2.runs.forgetting import Forgetting
+from lean_dojo_v2.files import atomic_write_bytes, copy_metadata
+from lean_dojo_v2.lean_agent import TrainingConfig
+from lean_dojo_v2.runs import Forgetting, read_metrics, record_environment
 
 log = logging.getLogger(__name__)
 
@@ -185,7 +183,7 @@ class RetrievalRun:
             except EmptyDatasetError as error:
                 if number == len(names) - 1 and not any(one.model for one in self.state.finished):
                     raise
-                progress.say_of(number, f"{NOTHING}: {error}")
+                progress.say_of(number, f"{NOTHING_TO_LEARN}: {error}")
             self.state.finished.extend(self._records(checkpoint))
             if checkpoint is not None:
                 if is_main:
@@ -203,7 +201,7 @@ class RetrievalRun:
             if (file := self._data_file).is_file():
                 recorded = orjson.loads(file.read_bytes())
                 items, data = recorded["items"], recorded["corpus"]
-            reached = max((row["step"] for row in metrics.read(checkpoint.parent)), default=0)
+            reached = max((row["step"] for row in read_metrics(checkpoint.parent)), default=0)
         return [
             FinishedStep(
                 str(repo.url),

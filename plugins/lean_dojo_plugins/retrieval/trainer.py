@@ -6,29 +6,32 @@ import logging
 from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
-import pytorch_lightning as pl
-from accelerate import PartialState
 
 from lean_dojo_core import Database, Repository, registry
 from lean_dojo_core.errors import ConfigError, UsageError
-from lean_dojo_plugins.retrieval import lightning
-from lean_dojo_plugins.retrieval.evaluation import EvaluationReport, evaluate
-from lean_dojo_plugins.retrieval.model import checkpoints
-from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever
-from lean_dojo_plugins.retrieval.runs import RetrievalRun
-from lean_dojo_plugins.training.callbacks import Callbacks, callbacks_setting, resolve_callbacks
-from lean_dojo_plugins.training.data import SPLITS, checked_repositories
-from lean_dojo_plugins.training.devices import choose_device
-from lean_dojo_plugins.training.hub import check_model_name, require_model
-from lean_dojo_plugins.training.lock import run_lock
-from lean_dojo_plugins.training.settings import plain_settings
-from lean_dojo_v2 import paths
-from lean_dojo_v2.atomic import require_writable
+from lean_dojo_plugins.training import (
+    SPLITS,
+    Callbacks,
+    callbacks_setting,
+    check_model_name,
+    checked_repositories,
+    choose_device,
+    plain_settings,
+    require_model,
+    resolve_callbacks,
+    run_lock,
+)
 from lean_dojo_v2.errors import EmptyDatasetError
-from lean_dojo_v2.lean_agent.config import TrainingConfig
+from lean_dojo_v2.files import data_dir, merged_data_dir, require_writable
+from lean_dojo_v2.lean_agent import TrainingConfig
+
+if TYPE_CHECKING:
+    import pytorch_lightning as pl
+
+    from lean_dojo_plugins.retrieval.evaluation import EvaluationReport
 
 log = logging.getLogger(__name__)
 
@@ -89,6 +92,8 @@ class RetrievalTrainer:
         Raises:
             UsageError: If the encoder is not there, or a folder cannot be written.
         """
+        import pytorch_lightning as pl
+
         if self._starts_from_model():
             require_model(self.config.model_name)
         resolve_callbacks(self.callbacks, pl.Callback)
@@ -120,16 +125,20 @@ class RetrievalTrainer:
             CheckpointError: If the start cannot be loaded.
             DataError: If the exported data is bad.
         """
+        import pytorch_lightning as pl
+        from accelerate import PartialState
+
+        from lean_dojo_plugins.retrieval import lightning
+        from lean_dojo_plugins.retrieval.runs import RetrievalRun
+
         if not repos:
             raise EmptyDatasetError("no repository to train on")
-        repos = checked_repositories(repos, database)
+        repos, database = checked_repositories(repos, database)
         # Those started by torchrun join here, so that they can synchronise.
         timeout = timedelta(seconds=self.config.timeout_seconds)
         processes = PartialState(cpu=not lightning.on_gpu(self.config), timeout=timeout)
         pl.seed_everything(self.config.seed, workers=True, verbose=False)
-        folder = (
-            paths.merged_data_dir() if Path(data_path) == DEFAULT_DATA_PATH else Path(data_path)
-        )
+        folder = merged_data_dir() if Path(data_path) == DEFAULT_DATA_PATH else Path(data_path)
         self._trained_on = folder
         curriculum = [[repo] for repo in repos] if self.config.single_repo else [list(repos)]
         run = RetrievalRun(
@@ -144,6 +153,8 @@ class RetrievalTrainer:
 
         Truncated files are skipped with a warning.
         """
+        from lean_dojo_plugins.retrieval.model import checkpoints
+
         return checkpoints.find_latest(self.output_dir)
 
     def find_best_checkpoint(self) -> Path | None:
@@ -151,6 +162,8 @@ class RetrievalTrainer:
 
         Truncated files are skipped with a warning.
         """
+        from lean_dojo_plugins.retrieval.model import checkpoints
+
         return checkpoints.find_best(self.output_dir)
 
     # --- evaluation ----------------------------------------------------------------------------
@@ -181,6 +194,9 @@ class RetrievalTrainer:
             DataError: If there is no dataset, or it cannot be read.
             CheckpointError: If the model cannot be loaded.
         """
+        from lean_dojo_plugins.retrieval.evaluation import evaluate
+        from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever
+
         if split not in SPLITS:
             raise UsageError(f"split must be one of {', '.join(SPLITS)}, not {split!r}")
         data_path = data_path or dataset_path
@@ -203,7 +219,7 @@ class RetrievalTrainer:
 
     def _dataset_path(self) -> Path:
         """Return ``$RAID_DIR/data``, unless the data trained on lies elsewhere."""
-        usual, trained_on = paths.data_dir(), self._trained_on
+        usual, trained_on = data_dir(), self._trained_on
         if trained_on is None or usual.absolute() in trained_on.absolute().parents:
             return usual
         return trained_on
@@ -233,5 +249,16 @@ class RetrievalTrainer:
 
     # --- used by TrainingConfig -----------------------------------------------------------------
 
-    lightning_callbacks = staticmethod(lightning.callbacks)
-    lightning_trainer = staticmethod(lightning.lightning_trainer)
+    @staticmethod
+    def lightning_callbacks(config: TrainingConfig, dir_name: str) -> list[pl.Callback]:
+        """Build Lightning's callbacks of a training step."""
+        from lean_dojo_plugins.retrieval import lightning
+
+        return lightning.callbacks(config, dir_name)
+
+    @staticmethod
+    def lightning_trainer(config: TrainingConfig, dir_name: str, log_dir: Path) -> pl.Trainer:
+        """Build Lightning's trainer of a training step."""
+        from lean_dojo_plugins.retrieval import lightning
+
+        return lightning.lightning_trainer(config, dir_name, log_dir)

@@ -18,18 +18,15 @@ from typing import Any
 
 import attrs
 
-from lean_dojo_core.errors import PluginError, UsageError
-from lean_dojo_core.foreign import OutOfTimeError, contained, watched
+from lean_dojo_core import Closes, Locates, Span, WarmsUp
+from lean_dojo_core.errors import UsageError
+from lean_dojo_core.foreign import OutOfTimeError, watched
 from lean_dojo_v2.errors import RewardError
 
 GIVEN = frozenset(
     ("completions", "prompts", "completion_ids", "trainer_state", "log_extra", "log_metric")
 )
 """Arguments that TRL passes to every reward besides the columns of the dataset."""
-
-TIMEOUT = 1800.0
-"""Default time limit of a reward for a batch, in seconds: transformers' ``ddp_timeout``, the time
-that processes wait for each other."""
 
 Scores = list[float | None]
 """One number per completion; ``None`` where the reward does not apply."""
@@ -83,7 +80,8 @@ class AdaptedReward:
         messages: Hand over TRL's message lists (for TRL's own rewards) instead of texts.
         columns: Columns that it declares.
         timeout: Seconds that it may take for a batch; ``None`` for no limit. A call that does not
-            return is reported after ten seconds, and then every minute.
+            return is reported after ten seconds. With a limit, a plain function runs in a thread
+            of its own.
     """
 
     function: Callable[..., Any]
@@ -92,7 +90,7 @@ class AdaptedReward:
     weight: float = 1.0
     messages: bool = False
     columns: tuple[str, ...] = ()
-    timeout: float | None = TIMEOUT
+    timeout: float | None = None
 
     @property
     def __name__(self) -> str:
@@ -152,13 +150,60 @@ class AdaptedReward:
         Raises:
             RewardError: If that method raises.
         """
-        if callable(prepare := getattr(self.function, "warm_up", None)):
-            self._run(lambda: prepare(**columns), (), lambda: "in warm_up")
+        reward: object = self.function
+        if isinstance(reward, WarmsUp):
+            self._run(lambda: reward.warm_up(**columns), (), lambda: "in warm_up")
+
+    @property
+    def locates(self) -> bool:
+        """Whether it says where a completion is right or wrong (:class:`.protocols.Locates`)."""
+        return isinstance(self.function, Locates)
+
+    def spans(self, completions: Sequence[Any], **columns: Any) -> list[tuple[Span, ...] | None]:
+        """Return what the reward says of parts of completions; call the reward itself before.
+
+        Args:
+            completions: Texts or message lists.
+            **columns: Dataset columns as lists.
+
+        Returns:
+            Spans of each text; ``None`` where nothing is known, or the reward has no spans.
+
+        Raises:
+            RewardError: If its method raises, or gives anything but spans inside each text.
+        """
+        texts = completion_texts(completions)
+        if not isinstance(self.function, Locates):
+            return [None] * len(texts)
+        locate = self.function.spans
+        found = self._run(lambda: locate(texts, **columns), texts, lambda: "in spans")
+        if not isinstance(found, Sequence) or len(found) != len(texts):
+            raise RewardError(
+                f"{self.who}: spans must return a list with one item for each of the "
+                f"{len(texts)} completions, not {found!r:.80}"
+            )
+        return [
+            None if own is None else tuple(self._span(one, text) for one in own)
+            for own, text in zip(found, texts, strict=True)
+        ]
+
+    def _span(self, value: Any, text: str) -> Span:
+        if (
+            isinstance(value, Span)
+            and 0 <= value.start <= value.end <= len(text)
+            and math.isfinite(value.value)
+        ):
+            return value
+        raise RewardError(
+            f"{self.who}: {value!r:.120} is not a Span with a finite value inside a completion of "
+            f"{len(text)} characters ({text!r:.80})"
+        )
 
     def close(self) -> None:
         """Close the reward, if it can be closed (:class:`.protocols.Closes`)."""
-        if callable(end := getattr(self.function, "close", None)):
-            end()
+        reward: object = self.function
+        if isinstance(reward, Closes):
+            reward.close()
 
     def check(self, result: Any, completions: Sequence[Any]) -> Scores:
         """Convert a tensor, an array or a list to numbers, and check them.
@@ -227,17 +272,14 @@ class AdaptedReward:
         return value
 
     def _run(self, call: Callable[[], Any], items: Sequence[Any], where: Callable[[], str]) -> Any:
-        """Call the reward within its time limit, contained; ``where`` locates what it raises."""
+        """Call the reward within its time limit; ``where`` locates what it raises."""
         try:
-            with contained(self.who):
-                return watched(call, self.who, self.timeout)
+            return watched(call, self.who, self.timeout)
         except OutOfTimeError as error:
             batch = f"(on a batch of {len(items)}, the first: {items[0] if items else None!r:.120})"
             raise RewardError(
                 f"{self.who} {error} {batch}; its option timeout sets another limit"
             ) from error
-        except PluginError as error:
-            raise RewardError(str(error)) from error
         except RewardError:
             raise
         except (Exception, SystemExit) as error:
@@ -296,7 +338,7 @@ def adapt(
     weight: float = 1.0,
     messages: bool = False,
     columns: tuple[str, ...] = (),
-    timeout: float | None = TIMEOUT,
+    timeout: float | None = None,
 ) -> AdaptedReward:
     """Wrap a reward function for TRL.
 

@@ -12,13 +12,19 @@ import click
 from lean_dojo_core import registry
 from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.rewards.adapter import completion_texts
-from lean_dojo_v2.cli.options import complete_reward
-from lean_dojo_v2.cli.output import emit_json, json_option, note, paragraph, table
-from lean_dojo_v2.cli.plugins_manage import limited, timeout_option
-from lean_dojo_v2.config import parse_assignment
+from lean_dojo_v2.cli import (
+    complete_reward,
+    emit_json,
+    json_option,
+    limited,
+    note,
+    paragraph,
+    table,
+    timeout_option,
+)
 from lean_dojo_v2.errors import UnreadableFileError
-from lean_dojo_v2.json_text import parse_json
-from lean_dojo_v2.paths import read_named
+from lean_dojo_v2.files import parse_json, read_named
+from lean_dojo_v2.settings import parse_assignment
 
 
 @click.group()
@@ -40,9 +46,7 @@ _timeout_option = click.option(
     "--timeout",
     metavar="SECONDS",
     type=click.FloatRange(min=0, min_open=True),
-    default=3600.0,
-    show_default=True,
-    help="Seconds that the reward may take.",
+    help="Seconds that the reward may take (default: as long as it takes).",
 )
 
 
@@ -53,7 +57,7 @@ _timeout_option = click.option(
 @_timeout_option
 @json_option
 def score(
-    name: str, file: Path, assignments: tuple[str, ...], timeout: float, as_json: bool
+    name: str, file: Path, assignments: tuple[str, ...], timeout: float | None, as_json: bool
 ) -> None:
     """Score the completions of FILE with the reward NAME.
 
@@ -65,7 +69,7 @@ def score(
     rows = _read(file)
     options = _options(assignments)
     [adapted] = resolve_rewards({name: {"weight": 1.0, **options}})
-    if "timeout" not in options:
+    if timeout is not None:
         adapted.timeout = timeout
     columns = {key: [row.get(key) for row in rows] for key in {k for row in rows for k in row}}
     completions = columns.pop("completion")
@@ -102,7 +106,7 @@ def check(
     context: click.Context,
     target: str,
     assignments: tuple[str, ...],
-    timeout: float,
+    timeout: float | None,
     as_json: bool,
 ) -> None:
     """Run the conformance checks on TARGET; exits with 1 if one fails.

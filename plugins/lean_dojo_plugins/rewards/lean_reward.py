@@ -7,65 +7,39 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError
-from enum import StrEnum
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
 import attrs
 
-from lean_dojo_core.errors import LeanDojoError, UsageError
-from lean_dojo_core.records import Position
+from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.rewards.adapter import Scores, completion_texts
-from lean_dojo_v2 import fields
-from lean_dojo_v2.fields import about, setting
-from lean_dojo_v2.lean.client.environments import EnvironmentCounts
-from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.engines.selection import EngineName
-from lean_dojo_v2.lean.errors import EngineKilledError, EngineLostError
-from lean_dojo_v2.lean.pool.local import shared_engines
-from lean_dojo_v2.lean.verify.kept import Kept
-from lean_dojo_v2.lean.verify.outcomes import TacticOutcome, Verdict
-from lean_dojo_v2.lean.verify.screening import MALFORMED, Reason
-from lean_dojo_v2.tracing import LeanGitRepo
+from lean_dojo_plugins.rewards.rows import Fallback, RowTask, rows_of
+from lean_dojo_v2.lean import (
+    MALFORMED_REASONS,
+    EngineKilledError,
+    EngineLostError,
+    EngineName,
+    EnvironmentCounts,
+    LRUCache,
+    Reason,
+    Server,
+    TacticOutcome,
+    Verdict,
+    shared_engines,
+)
+from lean_dojo_v2.settings import about, fields, setting
 
 _log = logging.getLogger(__name__)
 SHOWN = 200
 """Characters shown of an example."""
 
 
-@attrs.frozen(kw_only=True)
-class Spec:
-    """The place at which completions are judged; equal ones are the same place.
-
-    Attributes:
-        goal: What is to be proved, for messages.
-        project: Folder of its Lean project; ``None`` for Lean alone.
-        header: Requests with equal headers share what an engine has elaborated.
-        owner: The owner of its texts: an engine that has run their programs serves nobody else.
-    """
-
-    goal: str
-    project: Path | None = None
-    header: str | None = None
-    owner: str | None = None
-
-
-Question: TypeAlias = tuple[Spec, str]
+Question: TypeAlias = tuple[RowTask, str]
 """A place, and the completion to judge there."""
 
 
 # --- metrics --------------------------------------------------------------------------------------
-
-
-class Fallback(StrEnum):
-    """Why a state is not, or not known to be, the traced one; the values are logged."""
-
-    NO_DIGEST = "no-digest"
-    NO_PLACE = "no-place"
-    NO_REPOSITORY = "no-repository"
-    NO_REPLAY = "no-replay"
-    ANOTHER_STATE = "another-state"
 
 
 _FALLBACKS = {
@@ -90,8 +64,8 @@ NOT_A_TACTIC = "not-a-tactic"
 _SHARES = (
     *("lean/verified", "lean/solved", "lean/unproven", "lean/failed", "lean/unparsed"),
     *("lean/refused", "lean/timed_out", "lean/unopened"),
-    *(f"lean/refused/{reason}" for reason in Reason if reason not in MALFORMED),
-    *(f"lean/unparsed/{reason}" for reason in Reason if reason in MALFORMED),
+    *(f"lean/refused/{reason}" for reason in Reason if reason not in MALFORMED_REASONS),
+    *(f"lean/unparsed/{reason}" for reason in Reason if reason in MALFORMED_REASONS),
     f"lean/unparsed/{NOT_A_TACTIC}",
     "lean/fallback",
     *(f"lean/{kind}/{why}" for kind in ("fallback", "unopened") for why in Fallback),
@@ -156,10 +130,10 @@ class LeanReward(ABC):
         self._start()
 
     def _start(self, imports: tuple[str, ...] = ("Init",)) -> None:
-        self._engines = shared_engines(
+        self.lean = shared_engines(
             engine=self.engine, imports=imports, size=self.engines, kept=self.kept_projects
         )
-        self._known: Kept[TacticOutcome] = Kept(self.cache_size)
+        self._known: LRUCache[TacticOutcome] = LRUCache(self.cache_size)
         self._said: set[str] = set()
         self._counter = EnvironmentCounts()  # engines are shared with other rewards
         self._spent = EnvironmentCounts()  # as of the previous batch
@@ -233,44 +207,36 @@ class LeanReward(ABC):
     def _judged(self, questions: Sequence[Question]) -> list[TacticOutcome]:
         """Judge each question once; what is not known goes to the engines, one request a place."""
         found: dict[Question, TacticOutcome] = {}
-        unknown: dict[Spec, list[str]] = {}
-        for spec, text in dict.fromkeys(questions):
-            if (known := self._known.known((spec, text))) is not None:
-                found[spec, text] = known
+        unknown: dict[RowTask, list[str]] = {}
+        for task, text in dict.fromkeys(questions):
+            if (known := self._known.get((task, text))) is not None:
+                found[task, text] = known
             else:
-                unknown.setdefault(spec, []).append(text)
+                unknown.setdefault(task, []).append(text)
         asked = {
-            spec: self._submit(self.judge, spec, tuple(texts), self.timeout)
-            for spec, texts in unknown.items()
+            task: self._submit(self.judge, task, tuple(texts), self.timeout)
+            for task, texts in unknown.items()
         }
-        for spec, future in asked.items():
+        for task, future in asked.items():
             try:
-                for text, outcome in zip(unknown[spec], future.result(), strict=True):
-                    self._known[spec, text] = found[spec, text] = outcome
+                for text, outcome in zip(unknown[task], future.result(), strict=True):
+                    self._known[task, text] = found[task, text] = outcome
             except (EngineLostError, EngineKilledError, CancelledError) as error:
                 # A state that cost every engine its life cannot be judged.
                 why = str(error) or "the engines were closed before this was checked"
                 lost = TacticOutcome(Verdict.UNOPENED, detail=why)
-                found.update({(spec, text): lost for text in unknown[spec]})
+                found.update({(task, text): lost for text in unknown[task]})
         return [found[question] for question in questions]
 
-    def _submit(self, fn: Callable[..., Any], spec: Spec, *args: Any) -> Any:
-        """Queue ``fn(server, spec, *args)`` with the engines of its place."""
-        return self._engines.submit(
-            spec.project,
-            self._counter.counting()(fn),
-            spec,
-            *args,
-            header=spec.header,
-            name=spec.goal[:80],
-            owner=spec.owner,
-        )
+    def _submit(self, fn: Callable[..., Any], task: RowTask, *args: Any) -> Any:
+        """Queue ``fn(server, task, *args)`` with the engines of its place."""
+        return task.submit(self.lean, self._counter.counting()(fn), *args)
 
     def _say_new(self, questions: Sequence[Question], judgements: Sequence[TacticOutcome]) -> None:
         """Log, once per kind, what says nothing about a tactic at the traced state."""
-        for (spec, text), judgement in zip(questions, judgements, strict=True):
+        for (task, text), judgement in zip(questions, judgements, strict=True):
             unread = judgement.verdict is Verdict.UNPARSED
-            example = text[:SHOWN] if unread else spec.goal[-SHOWN:]
+            example = text[:SHOWN] if unread else task.goal[-SHOWN:]
             fails = f": {judgement.detail}" if judgement.verdict is Verdict.UNOPENED else ""
             for name in _counted(judgement):
                 means = _MEANS.get(name)
@@ -285,38 +251,4 @@ class LeanReward(ABC):
 
     def close(self) -> None:
         """Release the engines, which other rewards may share; the next call starts new ones."""
-        self._engines.close()
-
-
-# --- rows of a dataset ----------------------------------------------------------------------------
-
-
-def rows_of(columns: Mapping[str, Any], length: int) -> list[dict[str, Any]]:
-    """Return each completion's row of the columns; other arguments are left out."""
-    lists = {
-        name: values
-        for name, values in columns.items()
-        if isinstance(values, Sequence) and not isinstance(values, str) and len(values) == length
-    }
-    return [{name: values[i] for name, values in lists.items()} for i in range(length)]
-
-
-def position_of(value: Any) -> Position | None:
-    """Read a 1-based line and column."""
-    return (int(value[0]), int(value[1])) if value else None
-
-
-@lru_cache(maxsize=256)
-def checkout(url: str, commit: str) -> Path | None:
-    """Find a repository's folder where tracing puts it; warn if it is missing."""
-    try:
-        return LeanGitRepo(url, commit).path
-    except LeanDojoError as error:
-        _log.warning(
-            "%s at %s is not available (%s); its goals are opened from their text, which fails if "
-            "they use the repository's own definitions",
-            url,
-            commit[:12],
-            error,
-        )
-        return None
+        self.lean.close()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lean_dojo_core import CallbackSpec, CommandSpec, RewardFunctionSpec, hookimpl
+from lean_dojo_core import RewardFunctionSpec, hookimpl
+from lean_dojo_v2.kinds import CallbackSpec, CommandSpec
 
 
 @hookimpl
@@ -41,7 +42,7 @@ def lean_dojo_callbacks() -> Iterator[CallbackSpec]:
     """Offer ``best-tactics``."""
     yield CallbackSpec(
         name="best-tactics",
-        target="lean_dojo_plugins.rewards.best:BestTactics",
+        target="lean_dojo_plugins.rewards.best_tactics:BestTactics",
         summary="Prints the best-paid completion of a batch of grpo, with its goal.",
     )
 

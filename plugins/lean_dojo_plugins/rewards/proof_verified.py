@@ -3,104 +3,44 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import attrs
 
-from lean_dojo_core.records import BenchmarkProblem, Position
-from lean_dojo_plugins.rewards.lean_reward import (
-    LeanReward,
-    Question,
-    Spec,
-    checkout,
-    position_of,
+from lean_dojo_core import Span
+from lean_dojo_plugins.rewards.adapter import completion_texts
+from lean_dojo_plugins.rewards.lean_reward import LeanReward, Question
+from lean_dojo_plugins.rewards.rows import RowTheorem, theorem_of_row
+from lean_dojo_v2.lean import (
+    EngineLostError,
+    EngineUnavailableError,
+    LeanError,
+    ProofPart,
+    ProofTrace,
+    Server,
+    SourceTheorem,
+    TacticOutcome,
+    Verdict,
+    join_helpers,
+    split_helpers,
+    trace_proof,
 )
-from lean_dojo_v2.benchmarks import problem_of
-from lean_dojo_v2.fields import is_number, must_be, setting
-from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.errors import EngineLostError, EngineUnavailableError, LeanError
-from lean_dojo_v2.lean.text.source import SourceTheorem, read_source
-from lean_dojo_v2.lean.verify.outcomes import ProofOutcome, TacticOutcome, Verdict
-from lean_dojo_v2.lean.verify.proofs import check_proof
-from lean_dojo_v2.prover.completions import proof_of
+from lean_dojo_v2.prover import proof_of
+from lean_dojo_v2.settings import fields, setting
 
+_AS_TERM = re.compile(r"exact\s+")
+"""What stands before a proof that was a term."""
 _POSITION = re.compile(r"^(\d+):\d+(?:-\d+:\d+)?: error: |<input>:(\d+):\d+: ")
 """Where an error stands: in the file, or in the proof that was parsed alone."""
 
 
-@attrs.frozen
-class TheoremSpec(Spec):
-    """A theorem to prove; its goal is its name.
-
-    Attributes:
-        statement: Source text of the declaration up to and with ``:=``.
-        place: File, start and end (``None`` if unknown) of a theorem of the project; ``None`` for
-            one in a file of its own, whose header is the text before it.
-    """
-
-    statement: str
-    place: tuple[str, Position | None, Position | None] | None = None
-
-    def source(self) -> SourceTheorem:
-        """Return the theorem in its file, or in one of its own.
-
-        Raises:
-            LeanError: If its file cannot be read, or its position is unknown.
-        """
-        if self.place is None:
-            problem = BenchmarkProblem(
-                full_name=self.goal, statement=self.statement, header=self.header or ""
-            )
-            return problem_of(problem).source
-        file, start, end = self.place
-        if start is None or end is None:
-            raise LeanError(
-                f"the position of {self.goal} in {file} is unknown: the columns 'start' and "
-                "'end' are missing; the formatter 'whole-proof' gives them"
-            )
-        if self.project is None:
-            raise LeanError(f"the repository of {self.goal} is not available")
-        try:
-            text = read_source(self.project / file)
-        except (OSError, UnicodeDecodeError) as error:
-            raise LeanError(f"{file} cannot be read: {error}") from error
-        return SourceTheorem(text, self.goal, file, start, end, self.statement or None)
-
-
-def theorem_of(row: Mapping[str, Any], projects: Mapping[str, Path]) -> TheoremSpec:
-    """Read the theorem of a dataset row, as the formatter ``whole-proof`` writes it.
-
-    It has ``full_name`` and ``problem`` (the statement); ``header`` and ``project`` for a theorem
-    with a text of its own, or ``url``, ``commit``, ``file_path``, ``start`` and ``end``.
-    """
-    name, statement = str(row.get("full_name") or ""), str(row["problem"])
-    if row.get("file_path") is None:
-        project = row.get("project")
-        folder = Path(str(project)) if project else None
-        header = str(row.get("header") or "")
-        return TheoremSpec(goal=name, statement=statement, project=folder, header=header)
-    start, end = (position_of(row.get(key)) for key in ("start", "end"))
-    url, commit = str(row.get("url")), str(row.get("commit"))
-    folder = projects.get(url) or checkout(url, commit)
-    file = str(row["file_path"])
-    return TheoremSpec(
-        goal=name,
-        statement=statement,
-        project=folder,
-        header=f"{folder}/{file}",
-        owner=str(folder),
-        place=(file, start, end),
-    )
-
-
 def judge_proofs(
-    server: Server, spec: TheoremSpec, completions: tuple[str, ...], timeout: float
+    server: Server, task: RowTheorem, completions: tuple[str, ...], timeout: float
 ) -> list[TacticOutcome]:
     """Verify several proofs of one theorem in full; Lean has ``timeout`` seconds for each."""
     try:
-        source = spec.source()
+        source = task.source
         _ = source.head  # raises if there is none
     except LeanError as error:
         return [TacticOutcome(Verdict.UNOPENED, detail=str(error))] * len(completions)
@@ -115,7 +55,7 @@ def _judge_proof(
         return TacticOutcome(Verdict.UNPARSED, detail="the completion contains no proof")
     for again in (True, False):
         try:
-            return _judgement(source, proof, check_proof(server, source, proof, timeout=timeout))
+            return _judgement(source, proof, trace_proof(server, source, proof, timeout=timeout))
         except EngineLostError as error:
             if not again:
                 return TacticOutcome(Verdict.TIMED_OUT, detail=str(error))
@@ -126,18 +66,24 @@ def _judge_proof(
     raise AssertionError  # both tries return or raise
 
 
-def _judgement(source: SourceTheorem, proof: str, outcome: ProofOutcome) -> TacticOutcome:
+def _judgement(source: SourceTheorem, proof: str, trace: ProofTrace) -> TacticOutcome:
+    outcome = trace.outcome
     if outcome.valid:
-        return TacticOutcome(Verdict.SOLVED, progress=1.0)
+        return TacticOutcome(Verdict.SOLVED, progress=1.0, trace=trace)
     if outcome.refusal is not None:
         return TacticOutcome(Verdict.REFUSED, detail=outcome.detail, refusal=outcome.refusal)
-    lines = proof.strip("\n").split("\n")
+    helpers, block = split_helpers(proof)
+    lines = block.strip("\n").split("\n")
     if outcome.error_line is None:
-        return TacticOutcome(Verdict.UNPARSED, detail=_located(outcome.detail, lines, 2))
-    first = source.before.count("\n") + source.head.count("\n") + 2  # that of the proof
+        detail = _located(outcome.detail, lines, 2)
+        return TacticOutcome(Verdict.UNPARSED, detail=detail, trace=trace)
+    text = f"{source.before}{join_helpers(helpers)}{source.head}"
+    first = text.count("\n") + 2  # that of the proof
     detail = _located(outcome.detail, lines, first)
     held = min(max(outcome.error_line - first, 0), len(lines))
-    return TacticOutcome(Verdict.FAILED, detail=detail, progress=held / len(lines))
+    # Of a proof that leaves goals all lines hold, and at least one is missing.
+    progress = len(lines) / (len(lines) + 1) if trace.goals_left else held / len(lines)
+    return TacticOutcome(Verdict.FAILED, detail=detail, progress=progress, trace=trace)
 
 
 def _located(detail: str, lines: Sequence[str], first: int) -> str:
@@ -161,6 +107,7 @@ def _located(detail: str, lines: Sequence[str], first: int) -> str:
 SHOWN = 500
 """Characters of an error shown to a model."""
 AGAIN = "Write the whole proof again."
+_a_number = fields.must_be("a number", fields.is_number)
 
 
 @attrs.define(eq=False, slots=False)
@@ -168,13 +115,19 @@ class ProofVerified(LeanReward):
     """1 for a completion whose proof passes full verification, else 0.
 
     A completion may hold the tactic block alone, the theorem with its proof, or text with fenced
-    code, of which the last proof of the theorem counts; nothing inside ``<think>`` does. The
+    code, of which the last proof of the theorem counts; nothing inside ``<think>`` does. Lemmas and
+    definitions may come before the theorem, and alternatives or ``where`` be part of its proof. The
     theorem is elaborated again in its file's context, without itself in scope: an error, ``sorry``,
     a new axiom or a changed statement earns 0, and the reason is logged. A theorem that cannot be
     opened scores ``None``: the reward does not apply.
 
     With ``dense``, a proof that fails earns ``dense`` times the share of its lines that come before
-    Lean's first error ("first failing tactic", arXiv:2606.20068); cheating earns nothing.
+    Lean's first error ("first failing tactic", arXiv:2606.20068); one whose lines all hold and
+    which leaves goals counts as lacking one line. Cheating earns nothing.
+
+    It also says where (:class:`lean_dojo_core.Locates`), for ``process_weight`` of ``grpo``: spans
+    of ``sound`` tactics, of ``idle`` ones, which change no goal, of the first ``failing`` one, of
+    what is ``following`` it, and ``unfinished``, the end of a proof that leaves goals.
 
     Equal proofs of a theorem are verified once.
     """
@@ -182,8 +135,16 @@ class ProofVerified(LeanReward):
     dense: float = setting(
         0.0,
         "Most that a failing proof may earn, by where its first error stands.",
-        must_be("a number of at least 0 and less than 1", lambda v: is_number(v) and 0 <= v < 1),
+        fields.must_be(
+            "a number of at least 0 and less than 1", lambda v: fields.is_number(v) and 0 <= v < 1
+        ),
     )
+    sound: float = setting(1.0, "Value of a tactic that holds and changes goals.", _a_number)
+    failing: float = setting(
+        -1.0, "Value of the first tactic that fails, or of an end that leaves goals.", _a_number
+    )
+    following: float = setting(0.0, "Value of what follows the first failing tactic.", _a_number)
+
     name = "proof-verified"
     wanted = "a block of tactics"
     needs = ("problem", "full_name")
@@ -191,7 +152,7 @@ class ProofVerified(LeanReward):
     judge = staticmethod(judge_proofs)
 
     def _question(self, row: Mapping[str, Any], text: str) -> Question:
-        return theorem_of(row, self.projects), text
+        return theorem_of_row(row, self.projects), text
 
     def feedback(self, completions: Sequence[Any], **columns: Any) -> list[str | None]:
         """Return the feedback on each completion, for another turn of the model.
@@ -206,8 +167,89 @@ class ProofVerified(LeanReward):
             for judgement in self.judgements(completions, **columns)
         ]
 
+    def spans(self, completions: Sequence[Any], **columns: Any) -> list[tuple[Span, ...] | None]:
+        """Return where each completion is right and wrong, from what was found for its reward.
+
+        ``None`` where nothing is known: the theorem cannot be opened, the text cheats, took too
+        long, or is laid out so differently from its proof that it is not found in it (lemmas stated
+        before it). Of a proof that is a term the whole term holds or fails.
+        """
+        texts = completion_texts(completions)
+        judged = zip(
+            self._questions(texts, columns), self.judgements(texts, **columns), strict=True
+        )
+        return [
+            None
+            if judgement.trace is None
+            else self._spans_of(text, proof_of(text, task.goal), judgement.trace)
+            for (task, text), judgement in judged
+        ]
+
+    def _spans_of(self, text: str, proof: str, trace: ProofTrace) -> tuple[Span, ...] | None:
+        places = places_in(text, proof)
+        if places is None:
+            return self._span_of_term(text, proof, trace)
+
+        def span(part: ProofPart, value: float, label: str) -> Span:
+            return Span(places[part.start], places[part.end - 1] + 1, value, label)
+
+        found = [
+            span(one, self.sound, "sound") if one.changes else span(one, 0.0, "idle")
+            for one in trace.sound
+            if one.start < one.end
+        ]
+        if (failing := trace.failing) is not None:
+            if failing.start < failing.end:
+                found.append(span(failing, self.failing, "failing"))
+            if proof[failing.end :].strip():
+                rest = ProofPart(failing.end, len(proof.rstrip()))
+                found.append(span(rest, self.following, "following"))
+        if trace.goals_left:
+            found.append(Span(len(text), len(text), self.failing, "unfinished"))
+        return tuple(found)
+
     def score(self, judgement: TacticOutcome) -> float | None:
         """Return the reward of a judgement."""
         if judgement.verdict is Verdict.UNOPENED:
             return None
         return 1.0 if judgement.verdict is Verdict.SOLVED else self.dense * judgement.progress
+
+    def _span_of_term(self, text: str, proof: str, trace: ProofTrace) -> tuple[Span, ...] | None:
+        """Return one span for a proof that was a term, which Lean was given behind ``exact``."""
+        before = _AS_TERM.match(proof)
+        places = None if before is None else places_in(text, proof[before.end() :].rstrip())
+        if places is None:
+            return None
+        start, end = places[0], places[-1] + 1
+        if trace.outcome.valid:
+            return (Span(start, end, self.sound, "sound"),)
+        wrong = trace.failing is not None or trace.goals_left
+        return (Span(start, end, self.failing, "failing"),) if wrong else ()
+
+
+def places_in(text: str, proof: str) -> list[int] | None:
+    r"""Return the index in a completion of each character of the proof that was read from it.
+
+    The proof is the last place with the same lines, up to their indentation; ``None`` if there is
+    no such place.
+
+    >>> places_in("theorem t : p := by\n    a\n    b", "a\nb")
+    [24, 25, 30]
+    """
+    lines = proof.split("\n")
+    kept = [line.strip() for line in lines]
+    pattern = r"[ \t\r]*\n[ \t]*".join(f"({re.escape(line)})" for line in kept)
+    found = None
+    for found in re.finditer(pattern, text):  # noqa: B007 - the last one
+        pass
+    if found is None or not proof.strip():
+        return None
+    return list(_places(lines, [found.start(group + 1) for group in range(len(lines))], text))
+
+
+def _places(lines: Sequence[str], starts: Sequence[int], text: str) -> Iterator[int]:
+    for line, start in zip(lines, starts, strict=True):
+        margin = len(line) - len(line.lstrip())
+        for index in range(len(line) + (line is not lines[-1])):
+            # Spaces before a line may be fewer than in the completion.
+            yield min(max(start + index - margin, 0), len(text) - 1)

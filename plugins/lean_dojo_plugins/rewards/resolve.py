@@ -17,11 +17,10 @@ import attrs
 
 from lean_dojo_core import registry
 from lean_dojo_core.errors import LeanDojoError, PluginLoadError, UnknownNameError, UsageError
-from lean_dojo_core.foreign import load
+from lean_dojo_core.foreign import loading
 from lean_dojo_core.settings import settings_of
-from lean_dojo_plugins.rewards.adapter import TIMEOUT, AdaptedReward, adapt
-from lean_dojo_v2.config import Settings, construct
-from lean_dojo_v2.plugin_host.names import entry_named
+from lean_dojo_plugins.rewards.adapter import AdaptedReward, adapt
+from lean_dojo_v2.settings import Settings, construct
 
 RewardLike: TypeAlias = str | Callable[..., Any]
 """A registry name, ``module:attribute``, ``trl:name``, or the function itself."""
@@ -70,6 +69,9 @@ def _one(reward: RewardLike) -> AdaptedReward:
     if not isinstance(reward, str):
         raise _not_a_reward(reward)
     name, weight = split_weight(reward)
+    known = ":" in name or name in registry.reward_functions
+    if not math.isfinite(weight) and not known:  # module:nan is an attribute
+        name, weight = reward, 1.0
     return _named(name, weight, {})
 
 
@@ -113,7 +115,7 @@ def _named(name: str, weight: float, options: dict[str, Any]) -> AdaptedReward:
     if head == "trl" and colon:
         by = f"trl {metadata.version('trl')}"
         return _imported_reward(name, f"trl.rewards:{tail}", weight, options, by)
-    if (entry := entry_named(registry.reward_functions, name)) is None:
+    if (entry := registry.reward_functions.named(name)) is None:
         if head in registry.reward_functions:
             raise UsageError(
                 f"reward {name!r}: only a weight may follow the reward {head!r}, as in "
@@ -122,7 +124,8 @@ def _named(name: str, weight: float, options: dict[str, Any]) -> AdaptedReward:
         return _imported_reward(name, name, weight, options, head)
     target = entry.load()
     timeout = _take_timeout(name, target, options)
-    if options and attrs.has(target):  # checked like a trainer's settings
+    # An attrs class is checked like a trainer's settings.
+    if options and inspect.isclass(target) and attrs.has(target):
         made = construct(target, Settings(options), owner=f"reward {entry.name!r}")
     else:
         made = _made(entry.create, options, entry.name)
@@ -140,7 +143,7 @@ def _take_timeout(name: str, target: Any, options: dict[str, Any]) -> float | No
     """Pop the time limit from a reward's options, unless it has such a setting itself."""
     if inspect.isclass(target) and "timeout" in {setting.name for setting in settings_of(target)}:
         return None
-    seconds = options.pop("timeout", TIMEOUT)
+    seconds = options.pop("timeout", None)
     if seconds is None:
         return None
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not seconds > 0:
@@ -156,7 +159,8 @@ def _imported_reward(
         sys.path.append(here)  # last: a file here hides no installed module
     module, _, attribute = place.partition(":")
     try:
-        target = load(lambda: importlib.import_module(module), f"module {module!r}")
+        with loading(f"module {module!r}"):
+            target = importlib.import_module(module)
     except ImportError as error:
         raise UnknownNameError(
             f"reward {name!r}: no plugin and no module is called {module!r} ({error})"

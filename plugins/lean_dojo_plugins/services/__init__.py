@@ -1,1 +1,5 @@
 """Services on top of Lean and learning: servers, environments and reports."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

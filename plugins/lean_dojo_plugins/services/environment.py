@@ -10,23 +10,26 @@ from typing import Any
 import attrs
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_core.protocols import Benchmark
-from lean_dojo_v2.benchmarks.rows import RowProblem, problem_of_row
-from lean_dojo_v2.fields import positive_int, positive_int_or_none
-from lean_dojo_v2.lean.client.records import GoalState, print_goals
-from lean_dojo_v2.lean.engines.selection import EngineName
-from lean_dojo_v2.lean.errors import (
+from lean_dojo_v2.benchmarks import RowProblem, problem_of_row
+from lean_dojo_v2.kinds import Benchmark
+from lean_dojo_v2.lean import (
+    TACTIC_TIMEOUT,
     EngineKilledError,
     EngineLostError,
+    EngineName,
     EngineTimeoutError,
     EngineUnavailableError,
+    GoalState,
     LeanError,
     RequestError,
+    SharedEngines,
     StaleStateError,
+    Verdict,
+    print_goals,
+    shared_engines,
 )
-from lean_dojo_v2.lean.pool.local import SharedEngines, shared_engines
-from lean_dojo_v2.lean.verify.tactics import TACTIC_TIMEOUT, Verdict
-from lean_dojo_v2.prover.playing import PlayedTactic, begin, play
+from lean_dojo_v2.prover import PlayedTactic, begin_play, play_tactic
+from lean_dojo_v2.settings import fields
 
 TASK = (
     "Prove this theorem in Lean 4. Send one tactic at a time with the tool `tactic`; `undo` takes "
@@ -77,11 +80,11 @@ class LeanProofEnvironment:
     benchmark: str | Benchmark | None = None
     project: Path | None = attrs.field(default=None, converter=attrs.converters.optional(Path))
     imports: Sequence[str] = attrs.field(default=("Init",), converter=tuple)
-    max_calls: int = attrs.field(default=32, validator=positive_int)
-    max_characters: int = attrs.field(default=2_000, validator=positive_int)
-    heartbeats: int | None = attrs.field(default=None, validator=positive_int_or_none)
+    max_calls: int = attrs.field(default=32, validator=fields.positive_int)
+    max_characters: int = attrs.field(default=2_000, validator=fields.positive_int)
+    heartbeats: int | None = attrs.field(default=None, validator=fields.positive_int_or_none)
     timeout: float = TACTIC_TIMEOUT
-    engines: int | None = attrs.field(default=None, validator=positive_int_or_none)
+    engines: int | None = attrs.field(default=None, validator=fields.positive_int_or_none)
     engine: EngineName = "auto"
     _asked: RowProblem | None = attrs.field(default=None, init=False)
     _begin: str = attrs.field(default="", init=False)
@@ -106,7 +109,7 @@ class LeanProofEnvironment:
         self._asked = problem_of_row(row, benchmark=self.benchmark, project=self.project)
         self._steps, self._calls = [], 0
         try:
-            self._begin = self._ask(begin, self._asked.problem, _goals)
+            self._begin = self._ask(begin_play, self._asked.problem, _goals)
         except EngineUnavailableError:
             raise
         except LeanError as error:
@@ -135,7 +138,7 @@ class LeanProofEnvironment:
         text = tactic.strip()
         try:
             made = self._ask(
-                partial(play, show=_goals, heartbeats=self.heartbeats, timeout=self.timeout),
+                partial(play_tactic, show=_goals, heartbeats=self.heartbeats, timeout=self.timeout),
                 self._problem,
                 tuple(step.tactic for step in self._steps),
                 text,

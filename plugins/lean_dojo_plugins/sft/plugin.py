@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lean_dojo_core import DatasetFormatterSpec, TrainerSpec, hookimpl
+from lean_dojo_core import TrainerSpec, hookimpl
 
 
 @hookimpl
@@ -17,15 +17,4 @@ def lean_dojo_trainers() -> Iterator[TrainerSpec]:
         required_columns=("prompt", "completion"),
         default_formatter="tactic-chat",
         prover="hf",
-    )
-
-
-@hookimpl
-def lean_dojo_dataset_formatters() -> Iterator[DatasetFormatterSpec]:
-    """Offer ``tactic-chat``."""
-    yield DatasetFormatterSpec(
-        name="tactic-chat",
-        target="lean_dojo_plugins.causal_lm.text.formatters:TacticChat",
-        summary="Chat rows: instruction and goal in, the next tactic out.",
-        columns=("prompt", "completion"),
     )

@@ -5,22 +5,23 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
 import attrs
-from transformers import TrainerCallback
 
-from lean_dojo_core import registry
 from lean_dojo_core.discovery import import_target
 from lean_dojo_core.errors import ConfigError, LeanDojoError, UnknownNameError
-from lean_dojo_v2.fields import about
-from lean_dojo_v2.plugin_host.names import entry_named
+from lean_dojo_v2.kinds import callbacks as registered
+from lean_dojo_v2.settings import about
+
+if TYPE_CHECKING:
+    from transformers import TrainerCallback
 
 Callbacks: TypeAlias = Sequence[Any]
 """Callbacks, their factories, or their names: a plugin's, or ``module:attribute``."""
 
-OF_GRPO = (TrainerCallback, "on_rewards_scored")
-"""Methods that ``grpo`` calls besides transformers'."""
+OF_GRPO = ("TrainerCallback", "on_rewards_scored")
+"""The method that ``grpo`` calls besides transformers'."""
 
 CallbackT = TypeVar("CallbackT")
 
@@ -47,22 +48,27 @@ def announced(value: Any) -> tuple[Any, ...]:
     return tuple(value) if several else (value,)
 
 
-def resolve_callbacks(
-    given: Callbacks,
-    kind: type[CallbackT] = TrainerCallback,  # type: ignore[assignment]
-) -> list[CallbackT]:
+@overload
+def resolve_callbacks(given: Callbacks) -> list[TrainerCallback]: ...
+@overload
+def resolve_callbacks(given: Callbacks, kind: type[CallbackT]) -> list[CallbackT]: ...
+def resolve_callbacks(given: Callbacks, kind: type[Any] | None = None) -> list[Any]:
     """Make callbacks from the setting ``callbacks`` of a trainer.
 
     Args:
         given: See :data:`Callbacks`; the module of ``module:attribute`` may be a file in the
             current folder. An object need only have some of the methods of ``kind``.
-        kind: Class of the results.
+        kind: Class of the results; transformers' ``TrainerCallback`` if not given.
 
     Raises:
         UnknownNameError: For a name that no plugin offers; suggests similar ones.
         ConfigError: For one that cannot be imported, or is not a callback of that kind.
         PluginLoadError: For a plugin's that cannot be loaded or made.
     """
+    if kind is None:
+        from transformers import TrainerCallback
+
+        kind = TrainerCallback
     return [_resolved(one, kind) for one in given]
 
 
@@ -86,7 +92,7 @@ def _adopted(given: Any, found: object, kind: type[CallbackT]) -> CallbackT:
     shared = {name for name in dir(kind) if not name.startswith("_")}
     words = [name for name in dir(found) if name.startswith("on_") or name in shared]
     methods = [name for name in words if callable(getattr(found, name))]
-    unknown = [name for name in methods if name not in shared and (kind, name) != OF_GRPO]
+    unknown = [name for name in methods if name not in shared and (kind.__name__, name) != OF_GRPO]
     if unknown or not any(name.startswith("on_") for name in methods):
         what = f"has {', '.join(unknown)}" if unknown else "has no method on_…"
         raise ConfigError(
@@ -104,7 +110,7 @@ def _adopted(given: Any, found: object, kind: type[CallbackT]) -> CallbackT:
 def _named(name: str) -> Any:
     """Return a plugin's callback class, or the object of ``module:attribute``."""
     try:
-        entry = entry_named(registry.callbacks, name)
+        entry = registered.named(name)
     except UnknownNameError as error:
         hint = "" if ":" in name else " A class without a plugin is named package.module:attribute."
         raise UnknownNameError(f"callbacks: {error}{hint}") from error

@@ -21,7 +21,7 @@ from transformers import TrainerCallback, TrainerState, TrainingArguments
 
 from lean_dojo_core.errors import DataError
 from lean_dojo_plugins.training.devices import sharding
-from lean_dojo_v2.atomic import atomic_write_bytes, atomic_write_text
+from lean_dojo_v2.files import atomic_write_bytes, atomic_write_text
 
 STEP_FILE = "step.json"
 SEAL = "whole.json"

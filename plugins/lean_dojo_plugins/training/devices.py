@@ -7,16 +7,16 @@ import functools
 import os
 import types
 from datetime import timedelta
-from typing import Any
-from unittest import mock
+from typing import TYPE_CHECKING, Any
 
 import attrs
-import torch
-from accelerate.utils import dataclasses, environment, imports, parse_flag_from_env
 
 from lean_dojo_core.errors import UsageError
 
-PATIENCE = timedelta(days=30)
+if TYPE_CHECKING:
+    import torch
+
+PROCESS_TIMEOUT = timedelta(days=30)
 """How long processes wait for one that waits for Lean, which may take hours."""
 
 
@@ -35,6 +35,8 @@ class Device:
     @property
     def frozen_dtype(self) -> torch.dtype:
         """Type of weights that are not trained."""
+        import torch
+
         return torch.bfloat16 if self.bf16 else torch.float32
 
 
@@ -50,6 +52,8 @@ def choose_device(name: str = "auto") -> Device:
     Raises:
         UsageError: If the requested device is not available.
     """
+    import torch
+
     kind = name.partition(":")[0]
     if kind == "auto":
         on_cpu = os.environ.get("ACCELERATE_USE_CPU", "").lower() in {"1", "true", "yes"}
@@ -69,6 +73,8 @@ def choose_device(name: str = "auto") -> Device:
 
 def sharding() -> str:
     """How accelerate was told to share the weights out among processes; empty if it was not."""
+    from accelerate.utils import parse_flag_from_env
+
     if parse_flag_from_env("ACCELERATE_USE_DEEPSPEED"):
         return "DeepSpeed"
     if not parse_flag_from_env("ACCELERATE_USE_FSDP"):
@@ -78,6 +84,8 @@ def sharding() -> str:
 
 
 def _accelerator() -> str:
+    import torch
+
     if torch.cuda.is_available():
         return "cuda"
     return "mps" if torch.backends.mps.is_available() else "cpu"
@@ -85,6 +93,8 @@ def _accelerator() -> str:
 
 def cpu_has_bf16() -> bool:
     """Whether the CPU multiplies bfloat16 in hardware; emulation is slower than float32."""
+    import torch
+
     capabilities = torch.cpu.get_capabilities()
     return bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16"))
 
@@ -99,6 +109,8 @@ def keep_environment_steady() -> None:
     engine that starts then has no ``PATH``. A trainer is built once per repository, while the
     engines of the rewards are running.
     """
+    from accelerate.utils import dataclasses, imports
+
     # By setattr, since type checkers forbid assigning to a method.
     setattr(dataclasses.KwargsHandler, "to_kwargs", _to_kwargs)  # noqa: B010
     # It makes torch look for GPUs without initialising CUDA, which a trainer does anyway.
@@ -115,6 +127,10 @@ def _to_kwargs(handler: Any) -> dict[str, Any]:
 @functools.cache
 def _defaults(kind: Any) -> dict[str, Any]:
     """Make an object with its defaults, hiding the environment only from accelerate."""
+    from unittest import mock
+
+    from accelerate.utils import dataclasses, environment
+
     blank = types.SimpleNamespace(**{**vars(os), "environ": {}})
     with mock.patch.object(dataclasses, "os", blank), mock.patch.object(environment, "os", blank):
         return dict(kind().to_dict())

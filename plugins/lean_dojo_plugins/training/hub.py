@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import functools
 import socket
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
-from huggingface_hub import constants, model_info, try_to_load_from_cache
-from huggingface_hub.errors import HfHubHTTPError, HFValidationError, RepositoryNotFoundError
-from safetensors import SafetensorError
-from transformers import AutoTokenizer, PreTrainedTokenizerBase
-
 from lean_dojo_core.errors import UsageError
-from lean_dojo_plugins.training.reporting import bars_on_terminals_only
+from lean_dojo_plugins.training.library_output import bars_on_terminals_only
 from lean_dojo_v2.errors import TrainingError
-from lean_dojo_v2.prover.shipped import named
+from lean_dojo_v2.prover import SHIPPED, model_named
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
 
 _PATIENCE = 15.0
 """Seconds to wait for the hub when checking for a model."""
@@ -38,7 +37,7 @@ def resolve_model(name: str | Path) -> str:
             f"{name} is a GGUF file: convert it to safetensors with transformers, or serve it with "
             "llama.cpp and prove with --endpoint"
         )
-    path = Path(named(str(name))).expanduser()
+    path = Path(model_named(str(name))).expanduser()
     if path.exists():
         return str(path)
     if isinstance(name, Path) or looks_like_path(str(name)):
@@ -57,9 +56,12 @@ def require_model(name: str | Path) -> None:
         if not any(next(Path(source).glob(file), None) for file in files):
             raise UsageError(f"model_name: the folder {name} holds no model (no config.json)")
     elif not Path(source).exists() and (reason := _not_on_hub(source)):
+        folders = (one.name for one in Path.cwd().iterdir() if (one / "config.json").is_file())
+        meant = get_close_matches(source, [SHIPPED, *folders], 1)
+        hint = f". Did you mean {meant[0]!r}?" if meant else ""
         raise UsageError(
             f"model_name: {name!r} is neither a folder here nor a model of the Hugging Face hub: "
-            f"{reason}"
+            f"{reason}{hint}"
         )
 
 
@@ -77,6 +79,9 @@ def check_model_name(name: str | Path) -> None:
 @functools.cache
 def _not_on_hub(name: str) -> str:
     """Return why the hub does not provide a model; empty if it does, or if it is cached."""
+    from huggingface_hub import constants, model_info, try_to_load_from_cache
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, RepositoryNotFoundError
+
     try:
         for file in ("config.json", "adapter_config.json"):
             if isinstance(try_to_load_from_cache(name, file), str):
@@ -93,6 +98,9 @@ def _not_on_hub(name: str) -> str:
 
 def fetch(load: Any, source: str, *, what: str, **options: Any) -> Any:
     """Call a ``from_pretrained`` and turn its failures into one TrainingError with advice."""
+    from huggingface_hub import constants
+    from safetensors import SafetensorError
+
     # Without a network the libraries retry for about a minute, with warnings, before they fail;
     # cached models need no network.
     offline = not (Path(source).exists() or _can_be_asked(constants.ENDPOINT))
@@ -113,6 +121,8 @@ def fetch(load: Any, source: str, *, what: str, **options: Any) -> Any:
 
 def fetch_tokenizer(source: str) -> PreTrainedTokenizerBase:
     """Load a tokenizer that can pad, with its end token if it has no padding token."""
+    from transformers import AutoTokenizer
+
     tokenizer: PreTrainedTokenizerBase = fetch(
         AutoTokenizer.from_pretrained, source, what="tokenizer"
     )

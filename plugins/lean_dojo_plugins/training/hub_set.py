@@ -10,8 +10,8 @@ import attrs
 
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import BenchmarkProblem
-from lean_dojo_v2.benchmarks.jsonl import Statement, columns_of, statement_from, strictly
-from lean_dojo_v2.database.export.splits import HELD_OUT_SPLITS
+from lean_dojo_v2.benchmarks import Statement, columns_of, problems_or_raise, statement_from
+from lean_dojo_v2.database import HELD_OUT_SPLITS
 
 
 @attrs.frozen
@@ -47,7 +47,7 @@ class HubBenchmark:
             UsageError: If there is no such data set, a row is not a theorem, or two theorems share
                 a name.
         """
-        return strictly(self.statements(), self.dataset)
+        return problems_or_raise(self.statements(), self.dataset)
 
     def statements(self) -> Iterator[Statement | UsageError]:
         """Yield each row's theorem, or what is wrong with the row."""

@@ -8,12 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from accelerate import PartialState
 from filelock import FileLock, Timeout
 
 from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.training.run_folder import report_write_errors
+
+if TYPE_CHECKING:
+    from accelerate import PartialState
 
 LOCK = ".run.lock"
 EXPORT_LOCK = ".export.lock"

@@ -12,8 +12,8 @@ from lean_dojo_core import registry
 from lean_dojo_plugins.training.hub import looks_like_path
 from lean_dojo_plugins.training.reporting import PICTURE_FILE
 from lean_dojo_plugins.training.run_folder import FinishedStep
-from lean_dojo_v2.prover.shipped import named
-from lean_dojo_v2.runs import metrics
+from lean_dojo_v2.prover import model_named
+from lean_dojo_v2.runs import METRICS_FILE
 
 _LIBRARIES = ("lean-dojo-v2", "torch", "transformers", "trl", "peft", "accelerate", "datasets")
 
@@ -27,7 +27,7 @@ def write_model_card(folder: Path, trainer: Any, steps: Sequence[FinishedStep]) 
     settings, card = _without_paths(trainer.settings()), trainer.card()
     formatter = registry.dataset_formatters[card["formatter"]]
     name = trainer.model_name
-    is_local = looks_like_path(name) or Path(named(name)).exists()
+    is_local = looks_like_path(name) or Path(model_named(name)).exists()
     settings["model_name"] = Path(name).name if is_local else name  # no local paths
     front = ["---", f"library_name: {card['library']}"]
     if not is_local:
@@ -45,7 +45,7 @@ def write_model_card(folder: Path, trainer: Any, steps: Sequence[FinishedStep]) 
         "",
         f"![loss]({PICTURE_FILE})",
         "",
-        f"Every logged number is in `{metrics.FILE}`.",
+        f"Every logged number is in `{METRICS_FILE}`.",
         "",
         "## Data",
         "",

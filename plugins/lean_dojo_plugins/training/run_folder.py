@@ -11,6 +11,7 @@ become one message for all libraries.
 from __future__ import annotations
 
 import errno
+import functools
 import json
 import os
 import re
@@ -19,17 +20,17 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import attrs
-import cattrs
-from safetensors import SafetensorError
 
 from lean_dojo_core.errors import LeanDojoError, UsageError
-from lean_dojo_plugins.training.settings import default_settings
-from lean_dojo_v2.atomic import atomic_write_text, flush
+from lean_dojo_plugins.training.json_values import default_settings
 from lean_dojo_v2.errors import CheckpointError, TrainingError
-from lean_dojo_v2.runs.files import STATE_FILE
+from lean_dojo_v2.files import STATE_FILE, atomic_write_text, flush
+
+if TYPE_CHECKING:
+    import cattrs
 
 STAGING = ".staging"
 CHECKPOINTS = "checkpoints"
@@ -44,7 +45,6 @@ _REPORTS = (
     "forgetting.svg", "loss.svg", "rewards.svg", "verified.svg", "refusals.svg",
 )  # fmt: skip
 _VERSION = 1
-_READER = cattrs.Converter(detailed_validation=False)
 _ENTRY_POINTS = {"model.safetensors", "model.safetensors.index.json", "adapter_model.safetensors"}
 _WEIGHTS = re.compile(
     r"(model|adapter_model|pytorch_model)[^/]*\.(safetensors|bin)(\.index\.json)?"
@@ -91,6 +91,13 @@ class RunState:
         return sum(step.optimizer_steps for step in self.finished)
 
 
+@functools.cache
+def _reader() -> cattrs.Converter:
+    import cattrs
+
+    return cattrs.Converter(detailed_validation=False)
+
+
 @attrs.frozen
 class RunFolder:
     """Reads and writes one output folder; writing is for the main process only."""
@@ -111,7 +118,7 @@ class RunFolder:
             data = json.loads(file.read_text())
             if data["version"] != _VERSION:
                 raise CheckpointError(f"{file}: written by another version of this trainer")
-            return _READER.structure(data, RunState)
+            return _reader().structure(data, RunState)
         except (ValueError, KeyError, TypeError) as error:
             raise CheckpointError(
                 f"{file}: not a training state ({error}); use another folder, or delete this file "
@@ -131,13 +138,25 @@ class RunFolder:
     def begin(self, trainer: type, settings: Mapping[str, Any], *, resume: bool) -> None:
         """Prepare the folder for a new or resumed run; refuse a run with other settings."""
         self.path.mkdir(parents=True, exist_ok=True)
-        found = self.load() if resume else None
-        if found is not None and self.holds_work(found):
-            check_same_run(found, trainer, settings, self.path)
-        else:
+        if not self.check(trainer, settings, resume=resume):
             self.start_anew()
             self.save(RunState(trainer.__name__, dict(settings)))
         self.recover()
+
+    def check(
+        self, trainer: type, settings: Mapping[str, Any], *, resume: bool, has_data: bool = True
+    ) -> bool:
+        """Return whether there is a run to resume; refuse one with other settings.
+
+        Without ``has_data``, the data are not prepared yet, and are not compared.
+        """
+        found = self.load() if resume else None
+        if found is None or not self.holds_work(found):
+            return False
+        if not has_data:
+            settings = {"data": found.settings.get("data"), **settings}
+        check_same_run(found, trainer, settings, self.path)
+        return True
 
     def recover(self) -> None:
         """Complete an announced publication of a killed process, and discard the rest."""
@@ -326,6 +345,8 @@ def report_write_errors(folder: Path) -> Iterator[None]:
 
 def _reason(error: BaseException, folder: Path) -> str:
     """Return why writing failed; empty for another kind of error."""
+    from safetensors import SafetensorError
+
     one: BaseException | None = error
     while one is not None:
         if isinstance(one, OSError) and one.errno in _DISK_ERRORS:

@@ -2,107 +2,27 @@
 
 from __future__ import annotations
 
-import enum
 import importlib.util
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-import attrs
-from peft import LoraConfig
-from transformers import Trainer
-from transformers.integrations.integration_utils import (
-    INTEGRATION_TO_CALLBACK,
-    get_available_reporting_integrations,
-)
-
+from lean_dojo_core.discovery import import_target
 from lean_dojo_core.errors import ConfigError
-from lean_dojo_v2.config import Settings, resolve
-from lean_dojo_v2.fields import about
-from lean_dojo_v2.structuring import structure
+from lean_dojo_v2.settings import about, record_of, structure
+
+if TYPE_CHECKING:
+    from peft import LoraConfig
+    from transformers import Trainer
 
 __all__ = ["about"]  # which the public API takes from here
 
-Record = TypeVar("Record")
-
-# Settings of the library that change output, not what is learned.
-_ARGS_WITHOUT_EFFECT = {
-    "dataloader_num_workers",
-    "disable_tqdm",
-    "logging_first_step",
-    "logging_steps",
-    "logging_strategy",
-    "save_steps",
-    "save_strategy",
-    "save_total_limit",
-}
-
-
-def plain_settings(trainer: Any) -> dict[str, Any]:
-    """Return every field of a trainer (an attrs object) that shapes its result, JSON-ready."""
-    settings = {one.name: plain(getattr(trainer, one.name)) for one in _shaping(type(trainer))}
-    if isinstance(args := settings.get("trainer_args"), dict):
-        settings["trainer_args"] = {
-            key: value for key, value in args.items() if key not in _ARGS_WITHOUT_EFFECT
-        }
-    return settings
-
-
-def default_settings(kind: type) -> dict[str, Any]:
-    """Return the same for a class's defaults, the values in runs older than a setting."""
-    found = {}
-    for one in _shaping(kind):
-        default: Any = one.default
-        if isinstance(default, attrs.Factory):  # type: ignore[arg-type]
-            default = default.factory()
-        if default is not attrs.NOTHING:
-            found[one.name] = plain(default)
-    return found
-
-
-def _shaping(kind: type) -> list[attrs.Attribute[Any]]:
-    fields = attrs.fields(kind) if attrs.has(kind) else ()
-    return [one for one in fields if one.init and one.metadata.get("shapes_result", True)]
-
-
-def plain(value: Any) -> Any:
-    """Convert a value to JSON types; other objects become their qualified names.
-
-    >>> plain({"b": {2, 1}, "a": (Path("x"), None)})
-    {'a': ['x', None], 'b': [1, 2]}
-    >>> plain(len)
-    'builtins.len'
-    """
-    if isinstance(value, enum.Enum):
-        return plain(value.value)
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    if isinstance(value, Path):
-        return str(value)
-    if isinstance(value, Mapping):
-        return {str(key): plain(value[key]) for key in sorted(value, key=str)}
-    if isinstance(value, set | frozenset):
-        return sorted((plain(item) for item in value), key=str)
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if hasattr(value, "peft_type"):  # a LoraConfig: only what differs from the defaults
-        default = type(value)()
-        return {
-            key: plain(item)
-            for key, item in sorted(vars(value).items())
-            if item is not None and plain(item) != plain(getattr(default, key, None))
-        }
-    if attrs.has(type(value)):
-        return {_name_of(type(value)): plain(attrs.asdict(value, recurse=False))}
-    return _name_of(value if hasattr(value, "__qualname__") else type(value))
-
-
-def _name_of(thing: Any) -> str:
-    return f"{thing.__module__}.{thing.__qualname__}"
-
+ARGUMENTS = "transformers:TrainingArguments"
+"""The base class of configurations, which is imported when it is needed."""
+LORA = {"LoraConfig": "peft:LoraConfig"}
+"""Classes of the libraries, which are imported when they are needed."""
 
 _OURS = "it is the trainer's own parameter"
-FIXED = {
+FIXED_ARGUMENTS = {
     "output_dir": f"{_OURS} output_dir",
     "num_train_epochs": f"{_OURS} epochs_per_repo",
     "per_device_train_batch_size": f"{_OURS} batch_size",
@@ -128,6 +48,12 @@ _REFUSED: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     ),
 }
 """Unsupported values of a setting, and why."""
+
+
+def opened(kind: type[Any] | str) -> type[Any]:
+    """Import a class that is named as ``module:attribute``."""
+    found: type[Any] = import_target(kind) if isinstance(kind, str) else kind
+    return found
 
 
 def check_trainer_args(
@@ -179,17 +105,10 @@ def check_values(args: Mapping[str, Any], *, on_cpu: bool) -> None:
         raise ConfigError("trainer_args.fp16 needs a GPU, and this training runs on the CPU")
 
 
-def record_of(kind: type[Record], value: Record | Mapping[str, Any], name: str) -> Record:
-    """Make a record from a mapping; a ConfigError has ``name.`` before the wrong setting."""
-    if isinstance(value, kind):
-        return value
-    trainer = attrs.make_class("Trainer", {name: attrs.field(type=kind)})
-    made: Record = resolve(Settings({name: value}), trainer, owner="the trainer")[name]
-    return made
-
-
 def lora_of(value: LoraConfig | Mapping[str, Any] | None) -> LoraConfig | None:
     """Convert the setting ``lora_config``."""
+    from peft import LoraConfig
+
     return None if value is None else record_of(LoraConfig, value, "lora_config")
 
 
@@ -199,6 +118,11 @@ _EXTRAS = ("trackio", "wandb")
 
 def check_loggers(names: Sequence[str]) -> None:
     """Refuse a logger that does not exist, or is not installed."""
+    from transformers.integrations.integration_utils import (
+        INTEGRATION_TO_CALLBACK,
+        get_available_reporting_integrations,
+    )
+
     for name in names:
         if name in {"none", "tensorboard"}:  # always installed
             continue
@@ -216,6 +140,8 @@ def check_loggers(names: Sequence[str]) -> None:
 
 def check_optimizer(config: Any) -> None:
     """Refuse an optimiser whose library is not installed."""
+    from transformers import Trainer
+
     try:
         Trainer.get_optimizer_cls_and_kwargs(config)
     except (ImportError, ValueError, RuntimeError) as error:

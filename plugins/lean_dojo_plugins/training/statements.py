@@ -8,35 +8,42 @@ from concurrent.futures import Future
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import attrs
 import orjson
 from tqdm import tqdm
 
-from lean_dojo_core import DatasetFormatter, Repository, registry
+from lean_dojo_core import DatasetFormatter
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import BenchmarkProblem
-from lean_dojo_plugins.training.data import PLACE, place_of
-from lean_dojo_plugins.training.settings import record_of
-from lean_dojo_v2.atomic import atomic_write_bytes
-from lean_dojo_v2.benchmarks.jsonl import Examined, Statement, benchmark_named, columns_of, examine
-from lean_dojo_v2.benchmarks.rows import problem_of, project_of
+from lean_dojo_core.wording import counted
+from lean_dojo_plugins.training.data import PLACE_COLUMNS, place_of
+from lean_dojo_plugins.training.sources import Stage
+from lean_dojo_v2.benchmarks import (
+    ExaminedStatements,
+    Statement,
+    benchmark_named,
+    columns_of,
+    examine_statements,
+    problem_of,
+    project_of,
+)
 from lean_dojo_v2.errors import EmptyDatasetError
-from lean_dojo_v2.fields import text_of_path
-from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.errors import (
+from lean_dojo_v2.files import METADATA_FILE, append_lines, atomic_write_bytes, read_lines
+from lean_dojo_v2.kinds import benchmarks
+from lean_dojo_v2.lean import (
     EngineKilledError,
     EngineLostError,
     EngineUnavailableError,
     LeanError,
+    Server,
+    shared_engines,
 )
-from lean_dojo_v2.lean.pool.local import shared_engines
-from lean_dojo_v2.prover.completions import with_context
-from lean_dojo_v2.runs.files import append_lines, read_lines
-from lean_dojo_v2.wording import counted
+from lean_dojo_v2.prover import with_context
+from lean_dojo_v2.settings import fields, record_of
 
-STATEMENT_COLUMNS = ("problem", "prompt", "header", "project", *PLACE)
+STATEMENT_COLUMNS = ("problem", "prompt", "header", "project", *PLACE_COLUMNS)
 """Columns of the rows of statements; unused ones are ``None``."""
 CHECKS = "statements.jsonl"
 """File with Lean's answers per statement, in a run's folder."""
@@ -76,7 +83,7 @@ class StatementSource:
             settings |= {"columns": self.columns}
         if self.project is not None:
             settings |= {"project": self.project}
-        return registry.benchmarks[name].create(**settings)
+        return benchmarks[name].create(**settings)
 
     def read(self) -> Statements:
         """Read the set, without held-out and duplicate statements."""
@@ -86,7 +93,7 @@ class StatementSource:
             texts, note = _held_out(one)
             secret += texts
             notes += [note] if note else []
-        found = examine(_rows(made), secret)
+        found = examine_statements(_rows(made), secret)
         if not found.problems:
             lines = "; ".join(found.lines()[1:]) or "it has no statements"
             raise EmptyDatasetError(f"there is nothing to train on: {lines}", path=self.source)
@@ -102,7 +109,7 @@ def statements_of(
     if isinstance(value, str | Path):
         return StatementSource(str(value))
     if isinstance(value, Mapping):
-        value = {key: text_of_path(one) for key, one in value.items()}
+        value = {key: fields.text_of_path(one) for key, one in value.items()}
     return record_of(StatementSource, value, "statements")
 
 
@@ -114,12 +121,14 @@ class TrainsOnStatements:
     @property
     def own_data(self) -> str | None:
         """The source of the statements, if any is set."""
-        return None if self.statements is None else cast("StatementSource", self.statements).source
+        found = statements_of(self.statements)
+        return None if found is None else found.source
 
     @cached_property
-    def statement_set(self) -> Statements:
-        """The statements, read once; raises as :meth:`StatementSource.read`."""
-        return cast("StatementSource", self.statements).read()
+    def statement_set(self) -> Statements | None:
+        """The statements, if any are set, read once; raises as :meth:`StatementSource.read`."""
+        found = statements_of(self.statements)
+        return None if found is None else found.read()
 
 
 def _rows(benchmark: Any) -> Iterable[Statement | UsageError]:
@@ -155,14 +164,14 @@ def _held_out(held: StatementSource) -> tuple[list[str], str]:
 
 @attrs.frozen
 class Statements:
-    """Statements to prove, in place of a repository and its database.
+    """Statements to prove: data without a database, of a single stage.
 
     ``url`` is their source, ``check`` whether Lean elaborates each before training; ``notes`` are
     about unreadable rows of held-out sets.
     """
 
     url: str
-    examined: Examined = attrs.field(repr=False)
+    examined: ExaminedStatements = attrs.field(repr=False)
     check: bool = True
     notes: tuple[str, ...] = ()
 
@@ -180,16 +189,14 @@ class Statements:
         return digest.hexdigest()[:40]
 
     @property
-    def repositories(self) -> Sequence[Any]:
-        """Itself, in place of a database's repositories."""
-        return [self]
+    def stages(self) -> list[Stage]:
+        """The whole set."""
+        return [Stage(self.url, self.commit)]
 
-    def export_merged_data(self, repositories: Sequence[Repository], output_path: Path) -> None:
-        """Write an empty split, replaced by :meth:`rows`, and the metadata."""
-        atomic_write_bytes(output_path / "random" / "train.json", b"[]")
+    def export(self, stages: int, folder: Path) -> None:  # noqa: ARG002 - there is only one
+        """Write the metadata; the statements themselves are in :meth:`rows`."""
         about = {"url": self.url, "commit": self.commit, "statements": len(self.problems)}
-        assert len(repositories) == 1
-        atomic_write_bytes(output_path / "metadata.json", orjson.dumps({"repositories": [about]}))
+        atomic_write_bytes(folder / METADATA_FILE, orjson.dumps({"repositories": [about]}))
 
     def rows(self, formatter: DatasetFormatter) -> Iterator[dict[str, Any]]:
         """Yield a row for each statement, with :data:`STATEMENT_COLUMNS`."""
@@ -200,7 +207,7 @@ class Statements:
                 "prompt": formatter.prompt(with_context(one.header or "", one.statement)),
                 "header": one.header,
                 "project": None if one.project is None else str(one.project),
-                **(dict.fromkeys(PLACE) if theorem is None else place_of(theorem)),
+                **(dict.fromkeys(PLACE_COLUMNS) if theorem is None else place_of(theorem)),
                 "full_name": one.full_name,
             }
 
@@ -240,6 +247,7 @@ def elaborate(problems: Sequence[BenchmarkProblem], file: Path) -> list[tuple[st
     asked = [one for one in problems if _key(one) not in known]
     if asked:
         file.parent.mkdir(parents=True, exist_ok=True)
+        print(f"Lean checks {counted(len(asked), 'statement', 'statements')}", file=sys.stderr)
         engines = shared_engines()
         try:
             answers: list[tuple[BenchmarkProblem, Future[str]]] = []

@@ -1,4 +1,4 @@
-"""The formatter suite finds what it is for: one bad formatter a check."""
+"""The formatter suite: each check fails for one bad formatter."""
 
 from __future__ import annotations
 
@@ -123,13 +123,13 @@ def test_a_good_formatter_passes(problems: Problems) -> None:
         (NotPlain, "rows_are_plain_data", "plain data"),
         (Raises, "takes_odd_theorems", "'term_mode'"),
         (Counting, "is_deterministic", "seed"),
-        (Silent, "gives_rows", "gives no row"),
+        (Silent, "gives_rows", "yields no row"),
         (NoPremises, "prompt_is_a_conversation", "premises"),
-        (TextPrompt, "prompt_is_a_conversation", "give a list of messages"),
+        (TextPrompt, "prompt_is_a_conversation", "return a list of messages"),
         (HidesGoal, "prompt_is_a_conversation", "does not contain the goal"),
     ],
 )
-def test_a_bad_formatter_is_told_what_to_change(
+def test_a_bad_formatter_fails_with_advice(
     problems: Problems, made: type, check: str, advice: str
 ) -> None:
     found = problems(DatasetFormatterSuite, made)

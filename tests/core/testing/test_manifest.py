@@ -1,4 +1,4 @@
-"""The manifest suite reads what a distribution requires of the host as pip does."""
+"""The manifest suite reads requirements on the host as pip does."""
 
 from __future__ import annotations
 
@@ -61,14 +61,14 @@ def check(site: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[list[str]], 
 
 
 @pytest.mark.parametrize("requires", BOUNDED)
-def test_a_bound_is_seen_however_it_is_written(
+def test_every_form_of_an_upper_bound_is_accepted(
     check: Callable[[list[str]], None], requires: list[str]
 ) -> None:
     check(requires)
 
 
 @pytest.mark.parametrize("requires", UNBOUNDED)
-def test_what_bounds_nothing_is_refused(
+def test_a_requirement_without_an_upper_bound_is_refused(
     check: Callable[[list[str]], None], requires: list[str]
 ) -> None:
     with pytest.raises(AssertionError, match=r"write dependencies = \['lean-dojo-v2>=2\.0,<3'\]"):

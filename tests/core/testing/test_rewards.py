@@ -1,4 +1,4 @@
-"""The reward suite finds what it is for: one bad reward a check."""
+"""The reward suite: each check fails for one bad reward."""
 
 from __future__ import annotations
 
@@ -154,14 +154,14 @@ def test_tensors_and_arrays_pass(problems: Problems) -> None:
         (Meddling, "leaves_its_input_alone", "copy what you want to change"),
     ],
 )
-def test_a_bad_reward_is_told_what_to_change(
+def test_a_bad_reward_fails_with_advice(
     problems: Problems, made: type, check: str, advice: str
 ) -> None:
     found = problems(RewardFunctionSuite, made)
     assert advice in found[check]
 
 
-def test_what_cannot_be_made_is_told_once(problems: Problems) -> None:
+def test_an_object_that_cannot_be_made_is_reported_once(problems: Problems) -> None:
     class Picky(Good):
         """Needs an option."""
 
@@ -172,7 +172,7 @@ def test_what_cannot_be_made_is_told_once(problems: Problems) -> None:
     assert "weight" in found["can_be_made"]
 
 
-def test_what_was_made_is_closed(problems: Problems) -> None:
+def test_objects_are_closed_afterwards(problems: Problems) -> None:
     closed: list[object] = []
 
     class Wrapper(Good):

@@ -1,4 +1,4 @@
-"""The trainer suite, and the check of a distribution, find what they are for."""
+"""The trainer suite, and the check of a whole distribution."""
 
 from __future__ import annotations
 
@@ -88,11 +88,11 @@ def test_a_good_trainer_passes() -> None:
         (Hasty, "constructing_writes_nothing", "write in train()"),
     ],
 )
-def test_a_bad_trainer_is_told_what_to_change(made: type, check: str, advice: str) -> None:
+def test_a_bad_trainer_fails_with_advice(made: type, check: str, advice: str) -> None:
     assert advice in trainer_problems(made)[check]
 
 
-def test_an_author_is_told_to_override_make_in() -> None:
+def test_the_suite_asks_its_author_to_override_make_in() -> None:
     class Named(TrainerSuite):
         name = "mine"
 
@@ -103,7 +103,7 @@ def test_an_author_is_told_to_override_make_in() -> None:
     assert [f for f in without if f.problem] == []
 
 
-def test_nothing_installed_under_that_name() -> None:
+def test_an_unknown_distribution_is_an_error() -> None:
     (finding,) = check_distribution("nobody-has-this")
     assert isinstance(finding, Finding)
     assert finding.check == "can_be_made"

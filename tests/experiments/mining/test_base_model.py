@@ -13,7 +13,7 @@ from base_model import PROOFS_SHARE
 from lean_dojo_plugins.causal_lm.generate.prover import HFProver
 from lean_dojo_plugins.training.data import is_in_share
 from lean_dojo_v2.database import DynamicDatabase
-from lean_dojo_v2.runs.files import append_lines, read_lines
+from lean_dojo_v2.files import append_lines, read_lines
 from mining.miner import UNTRIED, Mined
 from mining.play import MinedStep
 

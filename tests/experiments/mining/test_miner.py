@@ -11,8 +11,8 @@ import pytest
 from lean_dojo_v2.benchmarks.core_library.benchmark import Module, modules
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.database.export.splits import split_of
+from lean_dojo_v2.files import read_lines
 from lean_dojo_v2.lean import Server
-from lean_dojo_v2.runs.files import read_lines
 from mining import miner as mining
 from mining.dataset import pairs, repository
 from mining.miner import Mined, Miner

@@ -12,12 +12,12 @@ from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_v2.benchmarks.attempts import Attempt, AttemptFolder
 from lean_dojo_v2.benchmarks.runner import Bench, engines_kept, local_server
 from lean_dojo_v2.benchmarks.statistics import Estimate, Share
-from lean_dojo_v2.benchmarks.summary import AUTOMATION, PROVER, Summary, draw, read_report
+from lean_dojo_v2.benchmarks.summary import AUTOMATION, PROVER, Summary, draw_summary, read_report
 from lean_dojo_v2.cli.bench import _warnings
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover import AutomationProver, BaseProver
 from lean_dojo_v2.prover.suggestion import GeneratorError
-from lean_dojo_v2.prover.whole_proof import sampling
+from lean_dojo_v2.prover.whole_proof import sampling_whole_proofs
 
 PROBLEMS = [
     BenchmarkProblem(
@@ -87,7 +87,7 @@ def test_a_run_and_what_it_comes_to(bench, prover):
     assert (report.beyond, report.missed) == (("doubled",), ())
     proofs = {one.name: one.proof for one in bench.folder.attempts(PROVER)}
     assert proofs["doubled"] == "unfold double\nomega"
-    text = draw({"scripted": report.prover, "automation": report.automation}).legends[0]
+    text = draw_summary({"scripted": report.prover, "automation": report.automation}).legends[0]
     assert [t.get_text() for t in text.get_texts()] == ["scripted: 2 of 4", "automation: 1 of 4"]
 
 
@@ -131,7 +131,7 @@ def test_attempts_that_are_proofs_written_in_one_go(bench):
             return [proofs[seed % 3] for seed in seeds]
 
     bench.problems = PROBLEMS[:3]
-    bench.run(PROVER, sampling(lambda _: Writer()), attempts=8, seed=7)
+    bench.run(PROVER, sampling_whole_proofs(lambda _: Writer()), attempts=8, seed=7)
     assert len(drawn) == 24
     assert "def double (n : Nat) : Nat := n + n\n\ntheorem doubled" in "".join(drawn.values())
     report = read_report(bench.folder)
@@ -144,7 +144,12 @@ def test_attempts_that_are_proofs_written_in_one_go(bench):
     assert list(report.prover.pass_at) == [1, 2, 4, 8]
     assert report.prover.curve[-1] == (8, 2.0)
     assert report.prover.pass_at[8] == Estimate.of([1, 1, 0])
-    assert draw({"writer": report.prover}).axes[0].get_xlabel().startswith("states expanded, or")
+    assert (
+        draw_summary({"writer": report.prover})
+        .axes[0]
+        .get_xlabel()
+        .startswith("states expanded, or")
+    )
 
 
 def test_what_a_model_did_not_answer_is_not_counted_and_made_again(bench, prover):

@@ -10,8 +10,8 @@ from pathlib import Path
 import attrs
 import pytest
 
-from lean_dojo_core import registry
 from lean_dojo_core.errors import DataError, UsageError
+from lean_dojo_v2 import kinds
 from lean_dojo_v2.benchmarks import JsonlBenchmark, problem_of
 from lean_dojo_v2.benchmarks.jsonl import split_theorem, statement_from
 from lean_dojo_v2.benchmarks.rows import project_of
@@ -25,7 +25,7 @@ FILE = Path(__file__).parents[2] / "data" / "minif2f.jsonl"
 
 
 def test_the_sample_is_held_out_and_sorry_theorems_with_their_files() -> None:
-    problems = registry.benchmarks["sample"].create().problems()
+    problems = kinds.benchmarks["sample"].create().problems()
     splits = Counter(problem.split for problem in problems)
     assert set(splits) == {"val", "test", "sorry"}
     for problem in problems:
@@ -36,23 +36,23 @@ def test_the_sample_is_held_out_and_sorry_theorems_with_their_files() -> None:
         assert (
             problem.full_name.rpartition(".")[2] in problem_of(problem, folder).source.declaration
         )
-    only = registry.benchmarks["sample"].create(split="sorry").problems()
+    only = kinds.benchmarks["sample"].create(split="sorry").problems()
     assert len(only) == splits["sorry"]
 
 
 def test_held_out_are_those_that_no_trainer_sees() -> None:
-    problems = registry.benchmarks["held-out"].create(database=sample_database_path()).problems()
+    problems = kinds.benchmarks["held-out"].create(database=sample_database_path()).problems()
     assert problems
     assert all(split_of(problem.theorem) == problem.split != "train" for problem in problems)
 
 
 def test_a_recorded_proof_changes_no_benchmark(tmp_path: Path) -> None:
     file = shutil.copy(sample_database_path(), tmp_path / "database.json")
-    before = registry.benchmarks["sorry"].create(database=file).problems()
+    before = kinds.benchmarks["sorry"].create(database=file).problems()
     database = DynamicDatabase(file)
     theorem = database.repositories[0].sorry_theorems_unproved[0]
     database.record_proof(theorem, ["rfl"])
-    after = registry.benchmarks["sorry"].create(database=file).problems()
+    after = kinds.benchmarks["sorry"].create(database=file).problems()
     assert [problem.full_name for problem in after] == [problem.full_name for problem in before]
 
 
@@ -117,7 +117,7 @@ def test_two_theorems_of_one_name_are_in_no_one_benchmark(tmp_path: Path) -> Non
 @pytest.mark.parametrize("name", ["held-out", "sorry"])
 def test_a_database_that_is_not_there(name: str) -> None:
     with pytest.raises(UsageError, match=r"nowhere\.json: there is no such database"):
-        registry.benchmarks[name].create(database="nowhere.json").problems()
+        kinds.benchmarks[name].create(database="nowhere.json").problems()
     with pytest.raises(UsageError, match="there is no such file"):
         JsonlBenchmark("nowhere.jsonl").problems()
 
@@ -142,7 +142,7 @@ def test_an_unknown_name_in_a_statement_is_no_variable(engine: Server) -> None:
 def test_automation_proves_what_it_can(engine: Server) -> None:
     from lean_dojo_v2.lean_agent.config import ProverConfig
 
-    prover = registry.provers["automation"].create(config=ProverConfig(max_expansions=2))
+    prover = kinds.provers["automation"].create(config=ProverConfig(max_expansions=2))
     problems = [problem_of(problem) for problem in JsonlBenchmark(FILE).problems()]
     found = dict(prover.search_many(problems, [engine]))
     assert all(found[index].success for index in range(4))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lean_dojo_core import registry
 from lean_dojo_core.errors import UsageError
+from lean_dojo_v2 import kinds
 from lean_dojo_v2.benchmarks import problem_of
 from lean_dojo_v2.benchmarks.core_library.benchmark import (
     HELD_OUT_FILE,
@@ -64,8 +64,8 @@ def test_names_differ() -> None:
 
 def test_the_benchmark_reads_the_library_once(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(UsageError, match="no module name begins with 'Nowhere'"):
-        registry.benchmarks["core-library"].create(module="Nowhere").problems()
-    bench = registry.benchmarks["core-library"].create(module="Init.WF")
+        kinds.benchmarks["core-library"].create(module="Nowhere").problems()
+    bench = kinds.benchmarks["core-library"].create(module="Init.WF")
     problems = bench.problems()
     assert [one.full_name for one in problems] == NAMES["Init.WF"]
     capsys.readouterr()

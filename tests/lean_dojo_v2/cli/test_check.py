@@ -65,6 +65,33 @@ def test_a_file_that_does_not(lean_dojo, warm, text, reason, said):
     assert (ran.json["refusal"] or {}).get("reason") == reason
 
 
+@pytest.mark.parametrize("text", ["", "-- empty\n", "def a := 1\n", "example : 1 = 1 := rfl\n"])
+def test_a_file_without_a_theorem_is_no_success(lean_dojo, warm, text):
+    (warm / "x.lean").write_text(text)
+    ran = lean_dojo("check", "x.lean")
+    said = "x.lean: no proof: the file states no theorem, so it proves nothing\n"
+    assert (ran.code, ran.err) == (1, said)
+    assert (ran.json["valid"], ran.json["theorems"]) == (False, [])
+    (warm / "stated.lean").write_text(HOLDS)
+    ran = lean_dojo("check", "x.lean", "--reference", "stated.lean")
+    assert (ran.code, ran.err) == (1, "x.lean: no proof: t is missing\n")
+    ran = lean_dojo("check", "stated.lean", "--reference", "x.lean")
+    assert (ran.code, ran.err) == (1, "stated.lean: no proof: the reference states no theorem\n")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "lemma t (n : Nat) : n + 0 = n",
+        "def a := 1\nlemma t : a = 1 :=",
+        "lemma t : 1 = 1 := by sorry",
+    ],
+)
+def test_a_lemma_is_a_statement_without_a_library(lean_dojo, warm, statement):
+    ran = lean_dojo("check", "--statement", statement, "--proof", "rfl")
+    assert (ran.code, ran.err) == (0, "The proof holds.\n")
+
+
 def test_a_proof(lean_dojo, warm, type_in):
     ran = lean_dojo("check", "--goal", "∀ n : Nat, n + 0 = n", "--proof", "intro n; rfl")
     assert (ran.code, ran.err) == (0, "The proof holds.\n")

@@ -31,7 +31,7 @@ def test_json_holds_every_offer_and_plugin(lean_dojo: Run) -> None:
     data = lean_dojo("plugins", "--json").json
     assert {(o["kind"], o["name"]) for o in data["offers"]} == {
         (kind, entry.name)
-        for kind, entries in registry.REGISTRIES.items()
+        for kind, entries in registry.registries().items()
         for entry in entries.entries()
     }
     assert all(plugin["status"] == "active" for plugin in data["plugins"])
@@ -101,7 +101,7 @@ def test_unknown_command_suggests(lean_dojo: Run) -> None:
     assert "Did you mean 'doctor'?" in ran.err
 
 
-def test_what_lists_the_plugins_is_said(lean_dojo: Run) -> None:
+def test_the_command_that_lists_plugins_is_suggested(lean_dojo: Run) -> None:
     ran = lean_dojo("plugins", "list")
     assert ran.code == 2
     assert "No such command 'list'. `lean-dojo plugins` alone lists the plugins." in ran.err

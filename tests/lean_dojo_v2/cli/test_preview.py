@@ -8,9 +8,8 @@ from typing import Any
 import attrs
 import pytest
 
-from lean_dojo_core import Theorem, registry
+from lean_dojo_core import PreviewExample, PreviewToken, Theorem, registry
 from lean_dojo_v2.database import DynamicDatabase
-from lean_dojo_v2.plugin_host.optional_protocols import PreviewExample, PreviewToken
 
 Run = Callable[..., Any]
 pytestmark = pytest.mark.usefixtures("workplace")

@@ -162,10 +162,8 @@ def test_a_reward_function_is_checked(lean_dojo: Run, somebodys: None) -> None:
 
 
 def test_rewards_of_a_training_run(lean_dojo: Run) -> None:
-    Path("model").mkdir()
-    Path("model", "config.json").write_text("{}")
     ran = lean_dojo(
-        "train", "grpo", "--set", "model_name=model", "--dry-run",
+        "train", "grpo", "--set", "model_name=shipped", "--dry-run",
         "--reward", "constant:0.5", "--reward", "length-penalised",
     )  # fmt: skip
     assert ran.code == 0, ran.err

@@ -101,6 +101,31 @@ def test_a_trainer_with_data_of_its_own_needs_no_database(
     assert ("run" in YAML(typ="safe").load(dry.out)) == (said == "2")
 
 
+class Buggy(SelfFed):
+    """A trainer with a bug in each of its methods."""
+
+    def preflight(self) -> None:
+        if self.output_dir == "early":
+            json.loads("{")
+
+    def train(self, *_: Any, **__: Any) -> None:
+        raise KeyError("loss")
+
+
+@pytest.mark.parametrize(
+    ("folder", "words"), [("early", "JSONDecodeError: Expecting"), ("late", "KeyError: 'loss'")]
+)
+def test_a_bug_of_a_plugin_is_one_message_that_names_it(
+    lean_dojo: Run, folder: str, words: str
+) -> None:
+    with registry.trainers.override("buggy", Buggy):
+        ran = lean_dojo("train", "buggy", "--set", f"output_dir={folder}")
+    assert (ran.code, ran.out) == (1, "")
+    assert f"Error: trainer 'buggy' of override 0 raised {words}" in ran.err
+    assert f"({__file__}:" in ran.err  # the plugin's own line, not one of json's
+    assert "Traceback" not in ran.err
+
+
 @pytest.mark.parametrize(
     "text",
     [

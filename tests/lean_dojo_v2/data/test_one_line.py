@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lean_dojo_v2.data.one_line import one_line
+from lean_dojo_v2.data.lines import one_line
 
 LINES = {
     "rfl": "rfl",

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from lean_dojo_core.records import Theorem
-from lean_dojo_v2.data.difficulty import (
+from lean_dojo_v2.data.ratings import (
     difficulty,
     thresholds,
 )

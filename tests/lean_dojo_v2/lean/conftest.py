@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -30,22 +31,27 @@ def gone() -> Callable[[int], bool]:
     return check
 
 
+PANTOGRAPH_REPL = """\
+#!{python}
+import os, sys
+from lean_dojo_v2.lean.engines.embedded.launch import embedded_plan
+
+words = sys.argv[1:]
+options = [word.removeprefix("--") for word in words if word.startswith("--")]
+plan = embedded_plan([w for w in words if not w.startswith("--")], core_options=options)
+os.execve(plan.argv[0], plan.argv, plan.env)
+"""
+
+
 @pytest.fixture
 def repl(tmp_path: Path) -> Path:
-    """An executable that speaks Pantograph's protocol: the embedded engine behind a shell script.
+    """An executable that speaks Pantograph's protocol: the embedded engine behind a script.
 
     It takes the arguments of ``pantograph-repl``: modules, then ``--name=value``.
     """
-    import shlex
-
-    from lean_dojo_v2.lean.engines.embedded.launch import embedded_plan
-
-    plan = embedded_plan([])
     script = tmp_path / "bin" / "pantograph-repl"
     script.parent.mkdir()
-    # Lean's options come as `--name=value`; the embedded engine takes them without the dashes.
-    undash = 'for word; do shift; set -- "$@" "${word#--}"; done'
-    script.write_text(f'#!/bin/sh\n{undash}\nexec {shlex.join(plan.argv)} "$@"\n')
+    script.write_text(PANTOGRAPH_REPL.format(python=sys.executable))
     script.chmod(0o755)
     return script
 

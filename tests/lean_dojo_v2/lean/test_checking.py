@@ -412,3 +412,30 @@ def test_an_endless_proof_is_ended(engine, source):
     with pytest.raises(EngineLostError):
         check_proof(engine, source("both"), f"{endless}\nexact ⟨hp, hq⟩", timeout=1)
     assert check_proof(engine, source("both"), "exact ⟨hp, hq⟩").valid
+
+
+BROKEN_CONTEXT = """\
+namespace Zoo
+
+set_option autoImplicit false
+mutual
+inductive Ev : Nat → Prop | z : Ev 0 | s : Od missing → Ev 1
+inductive Od : Nat → Prop | s (n : Nat) : Ev n → Od (n + 1)
+end
+
+theorem odd_three : Od 3 := by
+  sorry
+
+theorem fine : 1 = 1 := by
+  sorry
+
+end Zoo
+"""
+
+
+def test_a_statement_that_rests_on_an_error_cannot_be_opened(engine, theorem_in):
+    source = theorem_in(BROKEN_CONTEXT, "Zoo.odd_three")
+    assert not check_proof(engine, source, "exact .s (.s (.s .z))").valid
+    with pytest.raises(LeanError, match="Unknown identifier `missing`"):
+        open_theorem(engine, source)
+    assert check_proof(engine, theorem_in(BROKEN_CONTEXT, "Zoo.fine"), "rfl").valid

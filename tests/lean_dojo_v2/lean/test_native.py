@@ -20,7 +20,7 @@ from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.engines.native import native_plan, toolchain_of
 from lean_dojo_v2.lean.engines.process import Capabilities
 from lean_dojo_v2.lean.engines.program import MODULE, program
-from lean_dojo_v2.lean.engines.selection import select
+from lean_dojo_v2.lean.engines.selection import select_engine
 from lean_dojo_v2.lean.errors import EngineTimeoutError, EngineUnavailableError
 from lean_dojo_v2.lean.verify.outcomes import Verdict
 from lean_dojo_v2.lean.verify.proofs import check_goal_proof
@@ -78,7 +78,7 @@ def test_a_lean_on_the_path_is_all_that_it_needs(tools, tmp_path, capsys):
     assert capsys.readouterr().err == "lean-dojo: compiling the engine for Lean 4.34.1 (once)\n"
     native_plan(["Init"], project=project, lean_path="/built")
     assert capsys.readouterr().err == "", "the second start finds it compiled"
-    assert select("auto", project) == "native"
+    assert select_engine("auto", project) == "native"
 
 
 def test_a_toolchain_that_cannot_compile_it_gets_one_message(tools):
@@ -147,9 +147,9 @@ def on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.slow
-def test_a_native_engine_makes_every_check(on_path, shared_project, gone):
-    (shared_project / "lakefile.toml").write_text('name = "p"\n')
-    with Server(engine="native", project_path=shared_project, timeout=120) as server:
+def test_a_native_engine_makes_every_check(on_path, tmp_path, gone):
+    (tmp_path / "lakefile.toml").write_text('name = "p"\n')
+    with Server(engine="native", project_path=tmp_path, timeout=120) as server:
         assert server.kind == "native"
         state = server.goal_start("∀ n : Nat, n + 0 = n")
         assert check_tactic(server, state, "intro n", strict=True).verdict is Verdict.UNPROVEN

@@ -6,13 +6,13 @@ import gc
 import multiprocessing
 import os
 import pickle
-import signal
 import threading
 import time
 from pathlib import Path
 
 import psutil
 import pytest
+from processes import kill
 
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import (
@@ -124,7 +124,7 @@ def test_a_killed_engine_loses_no_request():
         futures = [pool.submit(nap, 0.05) for _ in range(40)]
         futures[0].result()
         for child in psutil.Process().children():
-            child.send_signal(signal.SIGKILL)
+            kill(child)
         assert all(future.result() > 0 for future in futures)
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
+import attrs
 import pytest
 
+from lean_dojo_v2.lean.engines.embedded.shipped import SHIPPED, shipped_program
 from lean_dojo_v2.lean.engines.program import (
     MODULE,
     Program,
@@ -109,3 +111,14 @@ def test_a_cache_that_cannot_be_written_is_named(cache):
     cache.write_text("a file where a folder should be")
     with pytest.raises(EngineUnavailableError, match=r"cannot be compiled into .*LEAN_DOJO_CACHE"):
         compiled_program("lean-1", lambda _: b"x", program())
+
+
+def test_the_compiled_program_that_comes_with_us_is_that_of_the_sources():
+    content = shipped_program(program(SHIPPED))
+    assert content is not None, "the Lean sources have changed: run `make engine-program`"
+    assert content.startswith(b"olean")
+
+
+def test_a_program_of_other_sources_is_not_taken_for_ours():
+    ours = program(SHIPPED)
+    assert shipped_program(attrs.evolve(ours, text=f"{ours.text}\n")) is None

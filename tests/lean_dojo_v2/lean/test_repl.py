@@ -9,12 +9,12 @@ import pytest
 from native_lean import use_toolchain
 
 from lean_dojo_v2.cli import main
-from lean_dojo_v2.lean.engines.protocol import VERSION, serve, with_files
+from lean_dojo_v2.lean.engines.protocol import PROTOCOL_VERSION, serve_protocol, with_files
 
 
 def test_the_version_is_that_of_the_protocol(capsys):
     assert main(["lean", "repl", "--version"]) == 0
-    assert capsys.readouterr().out == f"{VERSION}\n"
+    assert capsys.readouterr().out == f"{PROTOCOL_VERSION}\n"
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def ask(monkeypatch, capsysbinary):
     def served(words, *lines, **settings):
         text = io.BytesIO("".join(f"{line}\n" for line in lines).encode())
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(text))
-        serve(words, **settings)
+        serve_protocol(words, **settings)
         ready, *answers = capsysbinary.readouterr().out.decode().splitlines()
         assert ready == "ready."
         return [json.loads(answer) for answer in answers]

@@ -174,3 +174,9 @@ def test_a_whole_proof_may_have_lines_and_comments_but_no_tricks():
     refusal = screen(proof + "\n· exact (sorry)", whole_proof=True)
     assert refusal is not None
     assert refusal.reason is Reason.SORRY
+
+
+def test_a_line_of_very_many_tactics_is_refused_by_their_number():
+    refusal = screen("skip;" * 1_001 + "rfl", whole_proof=True)
+    assert str(refusal) == "too-long: 1001 semicolons in a line, more than 1000"
+    assert screen("skip;\n" * 1_001 + "rfl", whole_proof=True) is None

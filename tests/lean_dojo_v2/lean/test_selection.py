@@ -11,6 +11,7 @@ import attrs
 import pytest
 
 from lean_dojo_core.errors import UsageError
+from lean_dojo_plugins.rewards.verified import PantographVerified
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.engines.embedded.install import node_program
 from lean_dojo_v2.lean.engines.native import find_repl, native_plan, warn_of_old_kernel
@@ -18,7 +19,7 @@ from lean_dojo_v2.lean.engines.selection import (
     engine_plan,
     foreign_module,
     header_imports,
-    select,
+    select_engine,
 )
 from lean_dojo_v2.lean.errors import EngineUnavailableError
 from lean_dojo_v2.lean.verify.proofs import check_goal_proof
@@ -87,10 +88,10 @@ def test_mathlib_on_the_embedded_engine_is_refused_with_the_way_out(project, eng
 
 def test_one_meaning_of_auto_for_tracing_proving_and_rewards(project, mini_repl):
     (project / "lean-toolchain").write_text("leanprover/lean4:v4.34.0\n")
-    assert select("auto", project) == "native"
-    assert select("auto") == "embedded"
-    assert select("auto", needs_native=True) == "native"
-    assert select("embedded", project, needs_native=True) == "embedded"
+    assert select_engine("auto", project) == "native"
+    assert select_engine("auto") == "embedded"
+    assert select_engine("auto", needs_native=True) == "native"
+    assert select_engine("embedded", project, needs_native=True) == "embedded"
     lake = LakeProject(project, "", ())
     workspace = Workspace(lake, {}, {}, {})
     with pytest.raises(EngineUnavailableError, match="lake"):
@@ -107,6 +108,13 @@ def test_what_an_engine_is_stands_on_its_plan(mini_repl):
     assert plan.capabilities.sandboxed
     with pytest.raises(attrs.exceptions.FrozenInstanceError):
         plan.capabilities.sandboxed = False
+
+
+def test_no_reward_is_paid_by_an_engine_that_cannot_verify(mini_repl):
+    reward = PantographVerified(engine="native", engines=1)
+    with pytest.raises(EngineUnavailableError, match="cannot verify"):
+        reward(["trivial"], problem=["⊢ True"])
+    reward.close()
 
 
 def test_an_old_kernel_is_warned_of_once(project, mini_repl):

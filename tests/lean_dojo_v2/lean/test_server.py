@@ -7,8 +7,9 @@ import pickle
 
 import pytest
 
+from lean_dojo_v2.lean.client.engine import GC_THRESHOLD
 from lean_dojo_v2.lean.client.records import Goal, Site, Variable
-from lean_dojo_v2.lean.client.server import GC_THRESHOLD, Server
+from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import (
     ParseError,
     RequestError,

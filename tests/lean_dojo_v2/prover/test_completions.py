@@ -71,8 +71,30 @@ PROOFS = {
     f"Here it is:\n\n{T}\n\nIt holds by computation.": "simp",
     fence(f"lemma aux : 1 = 1 := rfl\n{T}"): "have aux : 1 = 1 := rfl\nsimp",
     fence(f"@[simp]\nprivate theorem aux (n : Nat) :\n    n = n := by\n  rfl\n\n{T}"): (
-        "have aux (n : Nat) :\n    n = n := by\n  rfl\nsimp"
+        "@[simp]\nprivate theorem aux (n : Nat) :\n    n = n := by\n  rfl\nsimp"
     ),
+    fence("def two := 2\nlemma aux : two = 2 := rfl\n\ntheorem t : 2 = 2 := aux"): (
+        "def two := 2\ntheorem aux : two = 2 := rfl\nexact aux"
+    ),
+    fence("theorem t : ∀ n, n = n\n| 0 => rfl\n| n + 1 => by\n  rfl"): (
+        "exact fun\n  | 0 => rfl\n  | n + 1 => by\n    rfl"
+    ),
+    fence("theorem t : p ∧ q := by\n  exact ⟨a, b⟩\nwhere\n  a : p := h\n  b : q :=\n    g"): (
+        "let rec a : p := h\nlet rec b : q :=\n  g\nexact ⟨a, b⟩"
+    ),
+    "example : 1 = 1 := rfl": "exact rfl",
+    fence("theorem u : 1 = 1 := rfl\nexample : 1 = 1 := u"): "have u : 1 = 1 := rfl\nexact u",
+    fence("theorem t : ∀ n, n = n\n  | 0 => rfl\n  | n + 1 => t.x ▸ t n\n"): (
+        "theorem itself_by_recursion : ∀ n, n = n\n  | 0 => rfl\n"
+        "  | n + 1 => t.x ▸ itself_by_recursion n\napply itself_by_recursion <;> assumption"
+    ),
+    fence("instance : Add Nat := ⟨fun a _ => a⟩\nopen Nat\n#eval 1\n" + T): (
+        "instance : Add Nat := ⟨fun a _ => a⟩\nsimp"
+    ),
+    "1. simp": "simp",
+    "1. `intro n`\n2. `rfl`": "intro n\nrfl",
+    "1) intro n\n   intro m\n2) rfl": "intro n\n   intro m\nrfl",
+    "- intro n\n- rfl": "intro n\nrfl",
     "theorem other : 1 = 1 := by rfl": "theorem other : 1 = 1 := by rfl",
     "intro n\nexact by rfl": "intro n\nexact by rfl",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import time
@@ -12,7 +13,7 @@ import psutil
 import pytest
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.data.one_line import one_line
+from lean_dojo_v2.data.lines import one_line
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover.problem import GoalProblem, TheoremProblem
@@ -202,7 +203,7 @@ def asked(monkeypatch):
         monkeypatch.setattr(owner, name, lambda *a, **k: log.append(name) or ask(*a, **k))
 
     for owner, name in [
-        (theorem, "check_tactic"), (theorem, "digest"),
+        (theorem, "check_tactic"), (theorem, "state_digest"),
         (TheoremProblem, "open"), (TheoremProblem, "check"),
     ]:  # fmt: skip
         spy(owner, name)
@@ -295,6 +296,9 @@ def test_a_file_is_elaborated_by_one_engine(engine, fresh_engine, opened, zoo, s
     plan = BestFirstSearch(scripted(CHAIN), ProverConfig())
     assert all(result.success for result in plan.run(problems, [engine, fresh_engine]))
     assert sorted(opened) == [("A.lean", 0)] * 3 + [("B.lean", 1)] * 3
+    opened.clear()  # a later search finds each file where it is
+    assert all(result.success for result in plan.run(problems[1:], [engine, fresh_engine]))
+    assert sorted(opened) == [("A.lean", 0)] * 2 + [("B.lean", 1)] * 3
 
 
 def test_a_long_file_is_shared_by_the_engines(engine, fresh_engine, opened, zoo, scripted):
@@ -335,7 +339,8 @@ def test_a_killed_engine_is_replaced_and_the_states_replayed(fresh_engine, zoo, 
         def generate(self, goals, *, num_samples, premises=()):
             if len(self.batches) in {1, 3}:
                 os.kill(fresh_engine.pid, signal.SIGKILL)
-                psutil.Process(fresh_engine.pid).wait(10)
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    psutil.Process(fresh_engine.pid).wait(10)
             return super().generate(goals, num_samples=num_samples)
 
     both = {"⊢ p ∧ q": [("constructor", -1.0)], "case left": [("exact hp", -0.1)],

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from lean_dojo_core.errors import DataError
-from lean_dojo_v2.prover.search.tree import NodeStatus, SearchTree, draw, save_tree
+from lean_dojo_v2.prover.search.tree import NodeStatus, SearchTree, draw_tree, save_tree
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -28,7 +28,7 @@ def tree(children=3, depth=3):
 
 
 def test_every_state_is_a_box_and_the_proof_is_marked():
-    root = ET.fromstring(draw(tree()))
+    root = ET.fromstring(draw_tree(tree()))
     groups = root.findall(f"{SVG}g")
     assert len(groups) == 1 + 3 + 9 + 27
     assert len(list(root.iter(f"{SVG}path"))) == 3 + 9 + 27
@@ -38,7 +38,7 @@ def test_every_state_is_a_box_and_the_proof_is_marked():
 
 
 def test_boxes_do_not_overlap():
-    root = ET.fromstring(draw(tree()))
+    root = ET.fromstring(draw_tree(tree()))
     corners = [(float(r.get("x")), float(r.get("y"))) for r in root.iter(f"{SVG}rect")]
     assert len(set(corners)) == len(corners)
     for x in {x for x, _ in corners}:
@@ -62,16 +62,16 @@ def test_any_text_is_drawn(text):
     node = odd.add(None, "", text, 0.0, 0.0)
     node.failures[text] += 1
     odd.add(node, text, text, -1.0, 1.0)
-    ET.fromstring(draw(odd).encode())
+    ET.fromstring(draw_tree(odd).encode())
 
 
 def test_a_tree_of_nothing_and_a_very_deep_one():
-    ET.fromstring(draw(SearchTree("empty")))
+    ET.fromstring(draw_tree(SearchTree("empty")))
     deep = SearchTree("deep")
     node = deep.add(None, "", "⊢ p", 0.0, 0.0)
     for _ in range(3000):
         node = deep.add(node, "t", "⊢ p", 0.0, 0.0)
-    ET.fromstring(draw(deep, most=5000))
+    ET.fromstring(draw_tree(deep, most=5000))
 
 
 def test_a_file_that_is_no_tree(tmp_path):

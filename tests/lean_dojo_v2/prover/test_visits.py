@@ -6,7 +6,7 @@ from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover.search.best_first import BestFirstSearch
 from lean_dojo_v2.prover.search.result import Failure
 from lean_dojo_v2.prover.suggestion import Suggestion
-from lean_dojo_v2.runs.so_far import so_far
+from lean_dojo_v2.runs.progress import latest_progress
 
 
 class Improving:
@@ -68,7 +68,7 @@ def test_a_long_search_says_which_theorem_it_is_at(engine, zoo):
 
     class Listening(Improving):
         def generate(self, goals, *, num_samples, premises=()):
-            said.append(so_far())
+            said.append(latest_progress())
             return super().generate(goals, num_samples=num_samples, premises=premises)
 
     problem = zoo("both")

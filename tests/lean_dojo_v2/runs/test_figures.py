@@ -27,7 +27,7 @@ def test_a_step_that_was_done_again_counts_as_done_last_and_repositories_have_th
         {"step": 3, "repository": "b", "loss": 1.0},
         {"step": 3, "repository": "b", "eval_loss": 1.5},
     ]
-    assert lines(figures.loss(rows)) == {
+    assert lines(figures.plot_loss(rows)) == {
         "a": [(1, 3.0), (2, 2.0)],
         "b": [(3, 1.0)],
         "held out": [(3, 1.5)],
@@ -36,7 +36,7 @@ def test_a_step_that_was_done_again_counts_as_done_last_and_repositories_have_th
 
 def test_a_long_run_is_thinned_to_means_and_smoothed():
     rows = [{"step": n, "lean/verified": n % 2} for n in range(1, 100_001)]
-    raw, smooth = lines(figures.verified(rows)).values()
+    raw, smooth = lines(figures.plot_verified(rows)).values()
     assert len(raw) == len(smooth) == 400
     assert raw[-1][0] == 100_000
     assert all(value == pytest.approx(0.5) for _, value in raw + smooth)
@@ -44,22 +44,32 @@ def test_a_long_run_is_thinned_to_means_and_smoothed():
 
 def test_the_total_reward_is_drawn_once_where_there_is_one_reward():
     row = {"step": 1, "reward": 0.5, "rewards/a/mean": 0.5, "rewards/a/std": 0.1}
-    assert list(lines(figures.rewards([row]))) == ["total"]
-    assert list(lines(figures.rewards([{**row, "rewards/b/mean": 0.0}]))) == ["total", "a", "b"]
+    assert list(lines(figures.plot_rewards([row]))) == ["total"]
+    assert list(lines(figures.plot_rewards([{**row, "rewards/b/mean": 0.0}]))) == [
+        "total",
+        "a",
+        "b",
+    ]
 
 
 def test_the_most_frequent_refusals_are_drawn_and_none_counts_as_zero():
     many = {f"lean/refused/r{n:02}": (20 - n) / 1000 for n in range(12)}
     rows = [{"step": 1, **many, "lean/unparsed/empty": 0.3}, {"step": 2, **many}, {"step": 3}]
     assert list(figures.refusal_shares(rows))[:2] == ["lean/unparsed/empty", "lean/refused/r00"]
-    drawn = lines(figures.refusals(rows))
+    drawn = lines(figures.plot_refusals(rows))
     assert list(drawn) == ["empty", *(f"r{n:02}" for n in range(7))]
     assert drawn["empty"] == [(1, 0.3), (2, 0.0)]
 
 
 def test_rows_without_the_numbers_give_no_figure():
     rows = [{"step": 1, "repository": "a", "lr": 0.1}]
-    for draw in (figures.loss, figures.rewards, figures.verified, figures.refusals, figures.recall):
+    for draw in (
+        figures.plot_loss,
+        figures.plot_rewards,
+        figures.plot_verified,
+        figures.plot_refusals,
+        figures.plot_recall,
+    ):
         assert draw(rows) is None
         assert draw([]) is None
     assert figures.refusal_shares(rows) is None
@@ -68,7 +78,7 @@ def test_rows_without_the_numbers_give_no_figure():
 
 def test_equal_numbers_give_equal_pictures():
     rows = [{"step": n, "repository": "a", "loss": math.sin(n)} for n in range(9)]
-    first, second = (figures.svg(figures.loss(rows)) for _ in range(2))
+    first, second = (figures.svg(figures.plot_loss(rows)) for _ in range(2))
     assert first == second
     assert b"<dc:date>" not in first
 

@@ -13,13 +13,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
+from processes import is_over
 
 from lean_dojo_v2.cli import main
 from lean_dojo_v2.database import Repository
 from lean_dojo_v2.errors import TraceError
-from lean_dojo_v2.lean.engines.native import run_tool
+from lean_dojo_v2.lean.engines.native import run_lean_tool
 from lean_dojo_v2.lean.errors import EngineUnavailableError
 from lean_dojo_v2.tracing import FileDone, LeanGitRepo, trace_repository
 from lean_dojo_v2.tracing.project.workspace import read_workspace
@@ -117,7 +117,9 @@ def test_what_is_missing_is_asked_for_again(project: Project, own_lean: OwnLean)
     repository = traced(folder)
     assert names(repository) == ["a"]
     (error,) = repository.metadata["trace_errors"]
-    assert error.startswith("Lib.lean:unknown module Dep: neither in Lean's library nor in the pro")
+    assert error.startswith(
+        "Lib.lean:1:1: unknown module Dep: neither in Lean's library nor in the pro"
+    )
     assert asked(folder) == ["Lib.lean"]
 
 
@@ -285,12 +287,7 @@ def started(sleepers: Path) -> list[int]:
 def wait_until_dead(pids: list[int]) -> None:
     """Wait; the limit of a test ends it where they live on."""
     for pid in pids:
-        while psutil.pid_exists(pid):
-            try:
-                if psutil.Process(pid).status() == psutil.STATUS_ZOMBIE:
-                    break
-            except psutil.NoSuchProcess:
-                break
+        while not is_over(pid):
             time.sleep(0.02)
 
 
@@ -310,7 +307,7 @@ def test_a_file_that_takes_too_long_leaves_nothing_behind(project: Project, slee
 def test_a_tool_that_takes_too_long_leaves_nothing_behind(project: Project, sleepers: Path) -> None:
     for timeout in (1.0, 4.0, 16.0):
         with pytest.raises(EngineUnavailableError, match="took longer than"):
-            run_tool(["lean", "sleep"], project({}), timeout=timeout)
+            run_lean_tool(["lean", "sleep"], project({}), timeout=timeout)
         if pids := started(sleepers):
             break
     assert pids

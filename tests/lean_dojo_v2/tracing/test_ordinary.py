@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lean_dojo_core.records import Theorem
-from lean_dojo_v2.data.one_line import one_line
+from lean_dojo_v2.data.lines import one_line
 from lean_dojo_v2.database import Repository
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import LeanError

@@ -228,6 +228,19 @@ def test_a_folder_with_a_toolchain_alone(tmp_path: Path) -> None:
     assert list(project.sources()) == ["A", "B.C"]
 
 
+@pytest.mark.parametrize("lakefile", ["import Lake\nopen Lake DSL\npackage x\n", "package"])
+def test_a_lakefile_without_a_library_is_one_of_all_files(project: Project, lakefile: str) -> None:
+    folder = project({"lakefile.lean": lakefile, "A.lean": "", "B/C.lean": ""})
+    assert list(read_project(folder).sources()) == ["A", "B.C"]
+
+
+@pytest.mark.parametrize("content", [b"", b"\n\n", b"no version at all", b"\xff\xfe"])
+def test_a_toolchain_that_names_none_is_no_obstacle(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "lean-toolchain").write_bytes(content)
+    (tmp_path / "A.lean").write_text("")
+    assert list(read_project(tmp_path).sources()) == ["A"]
+
+
 def test_manifests(project: Project) -> None:
     folder = project({"Lib.lean": ""})
     packages = [
@@ -248,6 +261,9 @@ def test_manifests(project: Project) -> None:
     ("name", "content", "message"),
     [
         ("lakefile.toml", "name = [", r"lakefile\.toml: cannot be read"),
+        ("lakefile.toml", "", r"lakefile\.toml: declares nothing, .*; restore its content"),
+        ("lakefile.lean", "", r"lakefile\.lean: declares nothing, .*; restore its content"),
+        ("lakefile.lean", "import Lake -- package x", r"lakefile\.lean: declares nothing"),
         ("lake-manifest.json", "{", "not a Lake manifest"),
         ("lake-manifest.json", '{"packages": [{"type": "git"}]}', "not a Lake manifest"),
     ],
@@ -262,6 +278,21 @@ def test_broken_project_files(project: Project, name: str, content: str, message
 def test_a_project_without_files(project: Project) -> None:
     with pytest.raises(TraceError, match=r"has no Lean file in its libraries \(Lib\)"):
         read_workspace(read_project(project({})))
+
+
+def test_files_in_no_library_are_known(project: Project) -> None:
+    lakefile = 'name = "lib"\n[[lean_lib]]\nname = "Lib"\n'
+    files = {"Lib.lean": "", "Lib/A.lean": "", "Scratch.lean": "", ".lake/build/X.lean": ""}
+    found = read_project(project({"lakefile.toml": lakefile, **files}))
+    assert found.outside() == [PurePosixPath("Scratch.lean")]
+
+
+def test_a_byte_order_mark_is_no_text(project: Project) -> None:
+    folder = project({"Lib.lean": ""})
+    (folder / "Lib.lean").write_bytes(b"\xef\xbb\xbfimport Init.Data\r\n")
+    (file,) = read_workspace(read_project(folder)).own
+    assert file.text == "import Init.Data\n"
+    assert file.header.imports == ("Init.Data",)
 
 
 def test_a_file_that_is_not_text(project: Project) -> None:

@@ -510,3 +510,30 @@ def test_one_file_of_a_project(project: Project) -> None:
         assert [theorem.full_name for theorem in traced.iter_theorems()] == theorems
         (used,) = traced.proven_theorems[0].traced_tactics[0].premises
         assert (used.full_name, used.def_path) == ("a", "Lib/A.lean")
+
+
+def test_a_trace_says_what_it_leaves_out(
+    project: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = {
+        "Scratch.lean": "theorem s : 1 = 1 := rfl\n",
+        ".lake/build/X.lean": "",
+    }
+    folder = project(
+        {**FILES, **other, "lakefile.toml": 'name = "lib"\n[[lean_lib]]\nname = "Lib"\n'}
+    )
+    assert main(["trace", str(folder), "-o", str(tmp_path / "d.json"), "--json"]) == 0
+    printed = capsys.readouterr()
+    assert "left out 1 file in no library of the lakefile: Scratch.lean" in printed.err
+    assert json.loads(printed.out)["files_left_out"] == ["Scratch.lean"]
+
+
+@pytest.mark.parametrize("text", ["", "def two : Nat := 2\n"])
+def test_a_trace_of_nothing_is_a_mistake(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str
+) -> None:
+    file = tmp_path / "Nothing.lean"
+    file.write_text(text)
+    assert main(["trace", str(file), "-o", str(tmp_path / "d.json")]) == 2
+    assert "Nothing.lean: 1 file without a proof" in capsys.readouterr().err
+    assert not (tmp_path / "d.json").exists()

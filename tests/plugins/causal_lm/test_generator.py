@@ -13,7 +13,7 @@ from transformers import AutoModelForCausalLM
 from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.causal_lm.generate.generator import CausalTacticGenerator, end_tokens
 from lean_dojo_plugins.causal_lm.generate.sampling import pick, uniforms
-from lean_dojo_plugins.causal_lm.model.loading import load_tokenizer
+from lean_dojo_plugins.causal_lm.model.bases import load_tokenizer
 from lean_dojo_v2.errors import CheckpointError, TrainingError
 
 GOALS = ["⊢ x1 + 0 = 0 + x1", "h1 : x1 = 2\nh2 : x2 = 3\n⊢ x5 + 0 = 0 + x5", "⊢ True"]

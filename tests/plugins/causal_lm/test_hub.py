@@ -22,7 +22,7 @@ from lean_dojo_v2.errors import TrainingError
 CODE = """
 import sys
 from lean_dojo_core import LeanDojoError
-from lean_dojo_plugins.causal_lm.model.loading import load_tokenizer
+from lean_dojo_plugins.causal_lm.model.bases import load_tokenizer
 try:
     load_tokenizer("no-such-model")
 except LeanDojoError as error:

@@ -11,7 +11,7 @@ from transformers import AutoModelForCausalLM
 
 from lean_dojo_core import Theorem
 from lean_dojo_core.errors import UnknownNameError
-from lean_dojo_plugins.causal_lm.model.loading import load_tokenizer
+from lean_dojo_plugins.causal_lm.model.bases import load_tokenizer
 from lean_dojo_plugins.training.run_folder import FinishedStep, RunFolder, RunState
 from lean_dojo_v2.lean.text.source import SourceTheorem
 from lean_dojo_v2.lean_agent.config import ProverConfig

@@ -20,7 +20,7 @@ from transformers import AutoModelForCausalLM
 from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.causal_lm.generate.generator import CausalTacticGenerator, end_tokens
 from lean_dojo_plugins.causal_lm.generate.served import ServedTacticGenerator, _tokens_of
-from lean_dojo_plugins.causal_lm.model.loading import load_tokenizer
+from lean_dojo_plugins.causal_lm.model.bases import load_tokenizer
 from lean_dojo_v2.lean_agent.config import ProverConfig
 from lean_dojo_v2.prover import HFProver
 from lean_dojo_v2.prover.external import EndpointError

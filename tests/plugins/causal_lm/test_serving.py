@@ -8,10 +8,12 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from unittest.mock import Mock
 
 import httpx
 import psutil
 import pytest
+from processes import is_over
 
 from lean_dojo_core.errors import ConfigError, UsageError
 from lean_dojo_plugins.causal_lm.generate import serving
@@ -33,9 +35,7 @@ def pids(log: Path) -> list[int]:
 def gone(numbers: list[int]) -> bool:
     deadline = time.monotonic() + LONG
     while time.monotonic() < deadline:
-        if not any(
-            psutil.pid_exists(n) and not serving._is_over(psutil.Process(n)) for n in numbers
-        ):
+        if all(map(is_over, numbers)):
             return True
         time.sleep(0.1)
     return False
@@ -98,6 +98,23 @@ def test_it_ends_with_a_process_that_is_killed(command, tmp_path):
     trainer.wait()
     trainer.stdout.close()
     assert gone(pids(log))
+
+
+@pytest.mark.parametrize("asked", [is_over, serving._is_over])
+def test_a_process_that_ends_between_two_questions_is_over(asked, monkeypatch):
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as child:
+        process = psutil.Process(child.pid)
+        assert not asked(process)
+
+        for error in (psutil.NoSuchProcess(child.pid), psutil.ZombieProcess(child.pid)):
+            with monkeypatch.context() as patch:
+                patch.setattr(psutil.Process, "status", Mock(side_effect=error))
+                assert asked(process)
+        child.kill()
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+        assert asked(process)  # a zombie
+    assert asked(process)
+    assert is_over(child.pid)
 
 
 def test_what_the_command_must_say():

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
-from lean_dojo_plugins.causal_lm.model.loading import load_tokenizer
+from lean_dojo_plugins.causal_lm.model.bases import load_tokenizer
 from lean_dojo_plugins.causal_lm.text import templates
 from lean_dojo_plugins.causal_lm.text.formatters import SYSTEM, ask
 from lean_dojo_plugins.causal_lm.text.templates import render
@@ -47,6 +47,11 @@ QWEN = (
     "{%- endif %}\n"
 )
 NEVER_ASKS = "{% for m in messages %}<{{ m.role }}>\n{{ m.content }}<E>\n{% endfor %}"
+DATED = (
+    "{% if strftime_now is defined %}<{{ strftime_now('%d %b %Y') }}>{% endif %}"
+    "{% for m in messages %}<{{ m.role }}>{{ m.content }}<E>{% endfor %}"
+    "{% if add_generation_prompt %}<assistant>{% endif %}"
+)
 SPACED = (
     "{% for m in messages %}{% if m.role == 'user' %}[INST] {{ m.content }} [/INST]"
     "{% elif m.role == 'assistant' %} {{ m.content }}{{ eos_token }}{% endif %}{% endfor %}"
@@ -64,6 +69,7 @@ BEFORE = {
     "r1": (R1, f"{SYSTEM}<U>{GOAL}<A>"),
     "qwen": (QWEN, f"<system>\n{SYSTEM}<E>\n<user>\n{GOAL}<E>\n<A>\n<think>\n\n</think>\n\n"),
     "never asks": (NEVER_ASKS, f"<system>\n{SYSTEM}<E>\n<user>\n{GOAL}<E>\n<assistant>\n"),
+    "dated": (DATED, f"<26 Jul 2024><system>{SYSTEM}<E><user>{GOAL}<E><assistant>"),
     "spaced": (SPACED, f"[INST] {GOAL} [/INST]"),
 }
 
@@ -102,7 +108,7 @@ def test_the_prompt_is_what_precedes_the_answer_in_training(with_template, kind)
     assert "think" not in learned
 
 
-@pytest.mark.parametrize("kind", ["gemma", "r1"])
+@pytest.mark.parametrize("kind", ["gemma", "r1", "dated"])
 def test_the_mended_template_goes_with_the_model_and_is_told_once(
     with_template, kind, tmp_path, capsys
 ):

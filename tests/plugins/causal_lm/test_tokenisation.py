@@ -7,7 +7,7 @@ import pytest
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from trl import SFTConfig, SFTTrainer
 
-from lean_dojo_plugins.causal_lm.model.loading import load_tokenizer
+from lean_dojo_plugins.causal_lm.model.bases import load_tokenizer
 from lean_dojo_plugins.causal_lm.text.formatters import ask
 from lean_dojo_plugins.causal_lm.text.templates import PLAIN_TEMPLATE
 from lean_dojo_plugins.causal_lm.text.tokenisation import (

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 from transformers import TrainerCallback
 
 from lean_dojo_plugins.expert_iteration import trainer as module
+from lean_dojo_plugins.sft.trainer import SFTTrainer
 from lean_dojo_plugins.training.run_folder import RunFolder
 from lean_dojo_v2.benchmarks.attempts import AttemptFolder
 from lean_dojo_v2.database import DynamicDatabase
@@ -91,7 +92,7 @@ def lay(kill: dict[str, Any]) -> None:
     """Arrange for the process to die."""
     if int(os.environ.get("RANK", "0")) + 1 < int(os.environ.get("WORLD_SIZE", "1")):
         return
-    index, build = kill.get("round", 0), ExpertIterationTrainer.build_step_trainer
+    index, build = kill.get("round", 0), SFTTrainer.build_step_trainer
     if kill.get("at") == "proof":  # kept, and its attempt not written down
         append, count = AttemptFolder.append, iter(range(1, 100))
 
@@ -109,7 +110,7 @@ def lay(kill: dict[str, Any]) -> None:
                 built.add_callback(DieAtStep(kill["number"]))
             return built
 
-        ExpertIterationTrainer.build_step_trainer = dying
+        SFTTrainer.build_step_trainer = dying
     if kill.get("at") == "staged":
         RunFolder.publish = die
 

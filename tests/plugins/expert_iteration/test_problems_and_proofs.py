@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from random import Random
+
+import attrs
 import pytest
 
 from lean_dojo_core.errors import ConfigError, UsageError
 from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_plugins.causal_lm.text.formatters import proof_text
 from lean_dojo_plugins.expert_iteration.problems import choose
-from lean_dojo_plugins.expert_iteration.proofs import FoundProof, ProofFile, chosen
+from lean_dojo_plugins.expert_iteration.proofs import (
+    FoundProof,
+    NegativeFile,
+    ProofFile,
+    chosen,
+)
 from lean_dojo_plugins.expert_iteration.trainer import ExpertIterationTrainer
 from lean_dojo_v2.benchmarks.attempts import Attempt
 
@@ -52,6 +60,38 @@ def test_a_proof_written_in_one_go_is_learned_as_it_is():
     found = proof("a", ("s", text))
     assert proof_text(found.theorem(found.lesson(whole=True))) == text
     assert proof_text(found.theorem(found.tactics)) is None  # it does not end there
+
+
+def test_the_order_in_which_engines_answer_is_not_in_the_files(tmp_path):
+    proofs = [
+        attrs.evolve(proof(name, ("s", tactic)), round=number)
+        for number in (1, 2, 10)
+        for name in ("a", "b")
+        for tactic in ("z", "y ∧")
+    ]
+    rows = [
+        {"problem": name, "round": number, "state": "s", "chosen": "z", "rejected": tactic}
+        for number in (1, 2)
+        for name in ("a", "b")
+        for tactic in ("x", "w")
+    ]
+    contents = set()
+    for seed in range(3):
+        Random(seed).shuffle(proofs)
+        Random(seed).shuffle(rows)
+        found = ProofFile(tmp_path / str(seed) / "proofs.jsonl")
+        negatives = NegativeFile(tmp_path / str(seed) / "negatives.jsonl")
+        for one in [*proofs, *proofs[:seed]]:  # a killed search is repeated
+            found.append(one)
+        for row in rows:
+            negatives.append([row])
+        found.sort()
+        negatives.sort()
+        contents.add((found.path.read_bytes(), negatives.path.read_bytes()))
+    assert len(contents) == 1
+    assert [one.round for one in found.read(10)["a"]] == [1, 1]  # the oldest of equal ones
+    ProofFile(tmp_path / "none.jsonl").sort()
+    assert not (tmp_path / "none.jsonl").exists()
 
 
 def test_short_proofs_and_every_pair_once(tmp_path):

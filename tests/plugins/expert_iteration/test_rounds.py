@@ -87,7 +87,9 @@ def test_a_run(self_train, tmp_path, database, capsys, monkeypatch):
     assert "6 problems; 4 theorems left out" in said
     assert "round 1: 4 of 6 problems proved, 4 for the first time" in said
 
-    proofs = {row["problem"]: row for row in lines(output / "proofs.jsonl")}
+    found = lines(output / "proofs.jsonl")
+    assert found == sorted(found, key=lambda row: (row["round"], row["problem"]))
+    proofs = {row["problem"]: row for row in found}
     assert proofs.keys() == PROVED
     before, tactic, after = proofs["Tiny.trans'"]["steps"][0]
     assert (tactic, after.partition("⊢ ")[2]) == ("rw [hab]", "b = c")
@@ -177,7 +179,7 @@ def test_more_rounds_go_on_and_skip_what_is_always_proved(self_train, tmp_path, 
     assert {step["rows"] for step in state["finished"]} == {7}
     with pytest.raises(UsageError, match=r"other settings: samples was 16 and is 8"):
         self_train(rounds=3, human_share=0.0, samples=8)
-    with pytest.raises(UsageError, match="problem set"):
+    with pytest.raises(UsageError, match=r"other settings: problems was"):
         self_train(rounds=3, human_share=0.0, problems="training")
     self_train(rounds=1, human_share=0.0, samples=8, resume=False)
     assert len(lines(tmp_path / "out" / "rounds.jsonl")) == 1

@@ -54,11 +54,6 @@ def test_rounds_are_served(options, tiny_repository, project_engine, database, t
             generators.append(type(prover.tactics))
             return prover
 
-        def build_step_trainer(self, dataset, step):
-            built = super().build_step_trainer(dataset, step)
-            built.add_callback(NoServer)
-            return built
-
     NoServer.seen = 0
     trainer = ExpertIterationTrainer(
         "shipped",
@@ -68,6 +63,7 @@ def test_rounds_are_served(options, tiny_repository, project_engine, database, t
         batch_size=8,
         max_length=128,
         server_command=COMMAND,
+        callbacks=[NoServer],
         projects={URL: tiny_repository[0]},
         **options,
     )

@@ -26,11 +26,11 @@ from lean_dojo_plugins.grpo.episodes import (
 )
 from lean_dojo_plugins.grpo.trainer import GRPOTrainer
 from lean_dojo_v2.cli.run import make_trainer
-from lean_dojo_v2.config import Settings
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.database.export.read import read_theorems
 from lean_dojo_v2.errors import TrainingError
 from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.settings import Settings
 
 URL = "https://example.org/lean/lean4-tiny"
 SCRIPT = Path(__file__).with_name("episode_process.py")
@@ -121,8 +121,8 @@ def played(stage):
     def play(rows, dataset, sample):
         noted = {}
         trainer = SimpleNamespace(
-            _stage=stage, _sample_tactics=sample, train_dataset=dataset, _note=noted.__setitem__,
-            _phase="train", moment=(3, 0), first_of=lambda rows: 0, args=SimpleNamespace(seed=0),
+            _stage=stage, _sample_tactics=sample, train_dataset=dataset, note=noted.__setitem__,
+            phase="train", moment=(3, 0), first_of=lambda rows: 0, args=SimpleNamespace(seed=0),
             _gather=list, wait_for_others=lambda: None,
         )  # fmt: skip
         for name in ("_note_share", "_play_round"):
@@ -201,14 +201,14 @@ def test_a_run_learns_from_whole_proofs(
     tiny_model, tiny_database, tiny_repository, tmp_path, monkeypatch
 ):
     seen = []
-    score = EpisodeTrainer._generate_and_score_completions
+    score = EpisodeTrainer.make_batch
 
     def watched(self, inputs):
         seen.append((score(self, inputs), self._tokenizer))
         return seen[-1][0]
 
     monkeypatch.setattr(EpisodeTrainer, "_generate_single_turn", scripted(answers()))
-    monkeypatch.setattr(EpisodeTrainer, "_generate_and_score_completions", watched)
+    monkeypatch.setattr(EpisodeTrainer, "make_batch", watched)
     database = DynamicDatabase(tiny_database)
     trainer = GRPOTrainer(
         tiny_model, {"length-penalised": 0.1}, tmp_path / "out", batch_size=4, lr=1e-3,

@@ -11,7 +11,7 @@ from peft import LoraConfig, get_peft_model
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from lean_dojo_core.errors import ConfigError, UnknownNameError
-from lean_dojo_plugins.causal_lm.trainer import CausalTrainer
+from lean_dojo_plugins.causal_lm.trainer import CausalBase
 from lean_dojo_plugins.grpo.groups import plan_groups
 from lean_dojo_plugins.grpo.trainer import TACTIC_TOKENS, GRPOTrainer
 from lean_dojo_v2.database import DynamicDatabase
@@ -71,7 +71,7 @@ def test_documented_positions_defaults_and_paths():
 
     trainer = GRPOTrainer("owner/model", reward_func)
     assert Documented is GRPOTrainer
-    assert isinstance(trainer, CausalTrainer)
+    assert isinstance(trainer, CausalBase)
     assert (trainer.output_dir, trainer.epochs_per_repo, trainer.batch_size, trainer.lr) == (
         "outputs", 1, 1, 2e-5,
     )  # fmt: skip
@@ -288,7 +288,7 @@ def test_a_reward_that_applies_to_nothing_ends_the_run(train):
     def never(completions, **kwargs):
         return [None] * len(completions)
 
-    with pytest.raises(RewardError, match="never applied to none of the first 16 completions"):
+    with pytest.raises(RewardError, match="'never' applied to none of the first 16 completions"):
         train(["constant", never])
 
 
@@ -299,7 +299,7 @@ def test_a_reward_that_misses_more_than_half_is_warned_of(train, caplog):
     row = metrics(train(["constant", seldom]).output_dir)[0]
     assert row["rewards/constant/applied"] == 1.0
     assert row["rewards/seldom/applied"] == 1 / 8
-    assert "seldom did not apply to 14 of the first 16 completions" in caplog.text
+    assert "'seldom' did not apply to 14 of the first 16 completions" in caplog.text
 
 
 def test_ours_work_in_bare_trl(tiny_model, tmp_path):

@@ -99,7 +99,7 @@ def test_two_processes_learn_what_one_learns(
             capture_output=True, text=True, timeout=500, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr[-3000:]
-        rows = [row for row in metrics.read(folder / "out") if "loss" in row]
+        rows = [row for row in metrics.read_metrics(folder / "out") if "loss" in row]
         assert [row["step"] for row in rows] == [1, 2]
         logged.append(rows)
         weights.append(torch.load(folder / "weights.pt"))

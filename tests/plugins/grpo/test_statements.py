@@ -211,7 +211,7 @@ def test_what_is_wrong_comes_back_as_the_next_message(file, tiny_model, tmp_path
     mask = output["tool_mask"]
     assert int((mask == 0).sum()) == sum(one.mask.count(0) for one in talks)
     assert reward.rewarded == [one.last for one in talks]
-    [row] = [row for row in metrics.read(tmp_path / "out") if "turns/mean" in row]
+    [row] = [row for row in metrics.read_metrics(tmp_path / "out") if "turns/mean" in row]
     assert row["turns/mean"] == sum(one.turns for one in talks) / 4
 
 
@@ -234,6 +234,16 @@ def test_a_dry_run_reads_the_set_and_what_is_held_out(file, tiny_model, capsys):
     assert "set.jsonl: there is no such file" in capsys.readouterr().err
 
 
+def test_a_preview_shows_the_statements_without_a_human_proof(file, tiny_model, capsys):
+    command = ["preview", "grpo", "--set", f"model_name={tiny_model}", "--reward", "constant"]
+    assert main([*command, "--set", f"statements={file}", "-n", "2"]) == 0
+    said = capsys.readouterr().out
+    assert f"--- example 1: a ({file})" in said
+    assert "theorem b : 1 + 1 = 2" in said
+    assert said.count(" 0 with loss") == 2
+    assert "⟦" not in said
+
+
 def test_it_trains_on_a_file_alone(file, tiny_model, tmp_path, capsys):
     code = main([
         "train", "grpo", "--set", f"model_name={tiny_model}", "--set", f"statements={file}",
@@ -245,7 +255,7 @@ def test_it_trains_on_a_file_alone(file, tiny_model, tmp_path, capsys):
     assert code == 0, said
     assert "2 statements of 3" in said
     assert "2 statements elaborated" in said
-    rows = metrics.read(tmp_path / "out")
+    rows = metrics.read_metrics(tmp_path / "out")
     assert any("lean/unparsed" in row for row in rows)
     assert (tmp_path / "out" / "model.safetensors").exists()
 
@@ -266,7 +276,7 @@ def test_two_processes_share_the_statements(file, tiny_model, tmp_path):
     assert "2 prompts per optimiser step (4 completions x 1 pass x 2 processes)" in done.stderr
     assert done.stderr.count("2 statements elaborated") == 1
     assert done.stderr.count("2 statements of 3") == 1
-    rows = [row for row in metrics.read(tmp_path / "out") if "turns/mean" in row]
+    rows = [row for row in metrics.read_metrics(tmp_path / "out") if "turns/mean" in row]
     assert [row["step"] for row in rows] == [1, 2]
     assert all(1 <= row["turns/mean"] <= 2 for row in rows)
     assert (tmp_path / "out" / "model.safetensors").exists()

@@ -16,8 +16,8 @@ from lean_dojo_core.errors import DataError
 from lean_dojo_plugins.progress.dataset import ProgressDataset, tokenised
 from lean_dojo_plugins.progress.formatter import ProgressText
 from lean_dojo_plugins.progress.trainer import ProgressTrainer
+from lean_dojo_plugins.training.chunking import CHUNK_SIZE
 from lean_dojo_plugins.training.lock import LOCK
-from lean_dojo_plugins.training.rows import CHUNK
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.errors import EmptyDatasetError
 from lean_dojo_v2.lean_progress import create_sample_dataset
@@ -194,7 +194,7 @@ def test_memory_does_not_grow_with_the_examples(tmp_path, encoder):
         tracemalloc.stop()
     left = iter(kept)
     assert len(next(tokenised(left, tokenizer, 32))["input_ids"]) == 32
-    assert sum(1 for _ in left) == len(kept) - CHUNK  # what was tokenised with the first
+    assert sum(1 for _ in left) == len(kept) - CHUNK_SIZE  # what was tokenised with the first
 
 
 def test_examples_are_in_the_order_of_the_file(dataset_file):

@@ -14,12 +14,12 @@ from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.progress.estimator import ProgressModel
 from lean_dojo_plugins.progress.trainer import ProgressTrainer
 from lean_dojo_v2.errors import CheckpointError
+from lean_dojo_v2.files import RAID_VARIABLE
 from lean_dojo_v2.lean_progress.examples import (
     ProgressExample,
     read_examples,
     write_examples,
 )
-from lean_dojo_v2.paths import RAID_VARIABLE
 
 
 @pytest.fixture(scope="module")

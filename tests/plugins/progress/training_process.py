@@ -13,13 +13,13 @@ import sys
 from pathlib import Path
 
 from lean_dojo_plugins.progress import trainer as progress
-from lean_dojo_plugins.training import curriculum
+from lean_dojo_plugins.training import loop
 from lean_dojo_v2.database import DynamicDatabase
 
 RANK = os.environ.get("RANK", "0")
 
 
-class DieAtStep(curriculum.Reporter):
+class DieAtStep(loop.Reporter):
     step = 0
 
     def on_step_end(self, args, state, control, **kwargs):
@@ -48,7 +48,7 @@ Noting.__qualname__ = Noting.__name__ = "ProgressTrainer"
 def main() -> None:
     orders = json.loads(Path(sys.argv[1]).read_text())
     DieAtStep.step = orders.get("die at", 0)
-    curriculum.Reporter = DieAtStep
+    loop.Reporter = DieAtStep
     write = progress.write_examples
 
     def write_and_note(*args, **kwargs):

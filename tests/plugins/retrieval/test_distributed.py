@@ -12,7 +12,7 @@ from lean_dojo_plugins.retrieval.data.datamodule import RetrievalDataModule
 from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever
 from lean_dojo_plugins.retrieval.search.retriever import Retriever
 from lean_dojo_plugins.training.run_folder import RunFolder
-from lean_dojo_v2 import paths
+from lean_dojo_v2.files import checkpoint_dir, merged_data_dir
 
 SCRIPT = """
 import sys
@@ -59,9 +59,9 @@ def test_two_processes(launcher, database, repos, make_config, tmp_path):
     count = "1" if launcher == "alone" else "2"
     launch(script, LAUNCHERS[launcher], tmp_path, count)
 
-    folder = paths.checkpoint_dir()
+    folder = checkpoint_dir()
     last = folder / RunFolder(folder).load().finished[-1].model
-    merged = paths.merged_data_dir()
+    merged = merged_data_dir()
     data = RetrievalDataModule(
         merged / "random", merged / "corpus.jsonl", num_workers=0, max_seq_len=128
     )

@@ -14,8 +14,8 @@ from lean_dojo_plugins.retrieval.data.datamodule import RetrievalDataModule
 from lean_dojo_plugins.retrieval.model.checkpoints import find_best, find_latest
 from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever
 from lean_dojo_plugins.training.run_folder import RunFolder, RunState
-from lean_dojo_v2 import paths
 from lean_dojo_v2.errors import EmptyDatasetError
+from lean_dojo_v2.files import log_dir
 from lean_dojo_v2.lean_agent.config import TrainingConfig
 from lean_dojo_v2.trainer.retrieval_trainer import RetrievalTrainer
 
@@ -113,7 +113,7 @@ def test_the_documented_example_runs_on_a_cpu(database, repos, encoder_folder):
     assert str(trainer.output_dir) not in card
 
     # TensorBoard has the loss, the metrics and the warm-up.
-    log = EventAccumulator(str(paths.log_dir() / "run001-001-owner_beta")).Reload()
+    log = EventAccumulator(str(log_dir() / "run001-001-owner_beta")).Reload()
     assert {"loss_train", "Recall@10_val", "Recall@1_val", "MRR", "ewc_penalty"} <= set(
         log.Tags()["scalars"]
     )

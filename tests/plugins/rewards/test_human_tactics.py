@@ -12,7 +12,7 @@ import pytest
 
 from lean_dojo_core.records import Theorem
 from lean_dojo_plugins.causal_lm.text.formatters import TacticPrompt
-from lean_dojo_plugins.rewards.lean_reward import Fallback
+from lean_dojo_plugins.rewards.rows import Fallback
 from lean_dojo_plugins.rewards.verified import PantographVerified
 from lean_dojo_v2.cli import main
 from lean_dojo_v2.lean.verify.outcomes import TacticOutcome, Verdict
@@ -21,6 +21,8 @@ from lean_dojo_v2.tracing import LeanGitRepo, trace_repository
 from lean_dojo_v2.tracing.tracer import ERRORS_KEY
 
 PROJECT = Path(__file__).parents[2] / "data" / "human_project"
+FOREIGN = PROJECT.with_name("foreign_project")
+"""In the styles of other people's repositories: a textbook, a game with its own syntax, a first project."""
 URL = "https://example.org/human/project"
 FEW = "Faults"
 ON_THE_WAY = {Verdict.ADVANCED, Verdict.SOLVED}
@@ -32,6 +34,11 @@ UNPAID = {
     ("Human.Scopes.choice_", "exact em p"): (Verdict.FAILED, None),
 }
 """Steps of the project that are not paid, and what is said of them."""
+FOREIGN_UNPAID = {
+    # No proof that rests on an axiom of its file is paid.
+    ("Foreign.Foundations.by_axiom", "exact choose_one 3 (by decide)"): (Verdict.FAILED, None),
+    ("Foreign.Foundations.by_axiom", "decide"): (Verdict.UNPROVEN, None),
+}
 
 
 @pytest.fixture(scope="module")
@@ -156,10 +163,13 @@ def test_what_is_no_tactic_is_logged_with_an_example(reward, caplog):
 
 
 @pytest.mark.slow
-def test_the_tactics_of_a_whole_project_are_paid(reward):
-    rows = rows_of(theorems(PROJECT))
-    assert len(rows) > 480
-    found = judged(reward, rows, PROJECT)
-    assert not_paid(found) == UNPAID
-    assert len(UNPAID) < 0.02 * len(rows)
+@pytest.mark.parametrize(
+    ("project", "count", "unpaid"), [(PROJECT, 480, UNPAID), (FOREIGN, 130, FOREIGN_UNPAID)]
+)
+def test_the_tactics_of_a_whole_project_are_paid(reward, project, count, unpaid):
+    rows = rows_of(theorems(project))
+    assert len(rows) > count
+    found = judged(reward, rows, project)
+    assert not_paid(found) == unpaid
+    assert len(unpaid) < 0.02 * len(rows)
     assert {one.fallback for _, one in found} == {None}

@@ -31,21 +31,21 @@ class Desk:
 @pytest.fixture
 def reward():
     made = PantographVerified(cache_size=1)
-    made._engines = Desk()
+    made.lean = Desk()
     return made
 
 
 def test_a_failed_request_is_not_remembered(reward):
-    reward._engines.error = ValueError("a defect")
+    reward.lean.error = ValueError("a defect")
     with pytest.raises(ValueError, match="a defect"):
         reward(["rfl"], problem=["⊢ a"])
-    reward._engines.error = None
+    reward.lean.error = None
     assert reward(["rfl"], problem=["⊢ a"]) == [1.0]
 
 
 @pytest.mark.parametrize("loss", [EngineKilledError("two engines died"), CancelledError()])
 def test_lost_engines_leave_no_judgement(reward, loss):
-    reward._engines.error = loss
+    reward.lean.error = loss
     [judged] = reward.judgements(["rfl"], problem=["⊢ a"])
     assert judged.verdict is Verdict.UNOPENED
     assert judged.detail == (str(loss) or "the engines were closed before this was checked")
@@ -55,4 +55,4 @@ def test_old_judgements_make_room(reward):
     reward(["rfl", "simp"], problem=["⊢ a"] * 2)
     reward(["simp"], problem=["⊢ a"])
     reward(["rfl"], problem=["⊢ a"])
-    assert reward._engines.requests == [("rfl", "simp"), ("rfl",)]
+    assert reward.lean.requests == [("rfl", "simp"), ("rfl",)]

@@ -147,3 +147,57 @@ def test_what_is_no_proof_is_logged_with_an_example(caplog):
         "proof-verified: this is not a block of tactics (lean/unparsed/not-a-tactic counts these), "
         "first for 'Lean is a proof assistant.'"
     )
+
+
+def test_an_unfinished_proof_is_worth_more_than_one_that_fails_in_its_first_line(reward):
+    found, _ = score(reward, ["constructor", "exact hq", "constructor\n· exact hp\nskip"])
+    assert found == [0.25, 0.0, 0.375]  # half of one line in two, and of three in four
+
+
+FENCED = "First split.\n```lean\n    constructor\n    · exact hp\n    · exact hp\n```\nDone."
+
+
+def test_it_says_where(reward):
+    texts = ["constructor\n· exact hp\n· exact hq", "skip\nconstructor", FENCED, "sorry", "exact )",
+             "rw [foo]\nexact hp"]  # fmt: skip
+    given = {"problem": [STATEMENT] * len(texts), "full_name": ["both"] * len(texts)}
+    reward(texts, **given)
+    calls = reward._counter.requests
+    said = [
+        own and [(one.label, text[one.start : one.end], one.value) for one in own]
+        for text, own in zip(texts, reward.spans(texts, **given), strict=True)
+    ]
+    assert reward._counter.requests == calls, "nothing is elaborated twice"
+    assert said[0] == [
+        ("sound", part, 1.0)
+        for part in ("constructor", "· exact hp", "exact hp", "· exact hq", "exact hq")
+    ]
+    assert said[1] == [
+        ("idle", "skip", 0.0),
+        ("sound", "constructor", 1.0),
+        ("unfinished", "", -1.0),
+    ]
+    assert said[2] == [
+        ("sound", "constructor", 1.0), ("sound", "· exact hp", 1.0), ("sound", "exact hp", 1.0),
+        ("failing", "exact hp", -1.0),
+    ]  # fmt: skip
+    assert said[3] is None
+    assert said[4] == [("failing", "exact )", -1.0)]
+    assert said[5] == [("failing", "rw [foo]", -1.0), ("following", "\nexact hp", 0.0)]
+
+
+def test_a_proof_that_is_a_term_has_one_part(reward):
+    wholes = ["⟨hp, hq⟩", "\n  And.intro\n    hp hq", "⟨hp, hp⟩", "foo hp"]
+    texts = [f"{STATEMENT} {term}" for term in wholes]
+    given = {"problem": [STATEMENT] * len(texts), "full_name": ["both"] * len(texts)}
+    found = reward.spans(texts, **given)
+    assert [[text[one.start : one.end] for one in own] for text, own in zip(texts, found, strict=True)] == [
+        [term.lstrip()] for term in wholes
+    ]  # fmt: skip
+    assert [own[0].label for own in found] == ["sound", "sound", "failing", "failing"]
+    assert reward.spans([f"{STATEMENT} sorry"], **{k: v[:1] for k, v in given.items()}) == [None]
+
+
+def test_spans_of_what_cannot_be_opened_are_unknown(reward):
+    given = {"problem": [STATEMENT], "full_name": ["both"], "header": ["import Nowhere\n\n"]}
+    assert reward.spans(["exact ⟨hp, hq⟩"], **given) == [None]

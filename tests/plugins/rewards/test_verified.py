@@ -7,14 +7,12 @@ from pathlib import Path
 
 import psutil
 import pytest
+from processes import kill
 
 from lean_dojo_core import registry
 from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.rewards.adapter import adapt
 from lean_dojo_plugins.rewards.verified import PantographVerified
-from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.engines.process import Capabilities
-from lean_dojo_v2.lean.errors import EngineUnavailableError
 from lean_dojo_v2.lean.pool.local import EnginePool
 from lean_dojo_v2.lean.verify.outcomes import Verdict
 
@@ -117,7 +115,7 @@ def test_message_lists_score_as_their_text(reward):
 def sharing(reward, **settings):
     """Another reward that uses the same engines."""
     made = PantographVerified(engines=1, **settings)
-    made._engines = reward._engines
+    made.lean = reward.lean
     return made
 
 
@@ -161,9 +159,9 @@ def row(url: str, **changes) -> dict:
 
 
 @pytest.mark.slow
-def test_rows_are_replayed_in_their_file_without_the_theorem(shared_project: Path):
-    (shared_project / "Farm.lean").write_text(FILE)
-    reward = PantographVerified(engines=1, projects={"farm": shared_project})
+def test_rows_are_replayed_in_their_file_without_the_theorem(tmp_path: Path):
+    (tmp_path / "Farm.lean").write_text(FILE)
+    reward = PantographVerified(engines=1, projects={"farm": tmp_path})
     for tactic, score in [
         ("unfold double", 1.0),
         ("simp [double]", 1.0),
@@ -185,13 +183,11 @@ def test_rows_are_replayed_in_their_file_without_the_theorem(shared_project: Pat
     reward.close()
 
 
-def test_a_place_where_nothing_is_open_is_passed_over(shared_project: Path):
+def test_a_place_where_nothing_is_open_is_passed_over(tmp_path: Path):
     """The row's tactic stands twice; before the first one, no goal is left."""
     text = FILE.replace("  unfold", "  have : 1 = 1 := by\n    rfl\n    all_goals skip\n  unfold")
-    (shared_project / "Farm.lean").write_text(
-        text.replace("  rfl\n\n", "  all_goals skip\n  rfl\n\n")
-    )
-    reward = PantographVerified(engines=1, projects={"farm": shared_project})
+    (tmp_path / "Farm.lean").write_text(text.replace("  rfl\n\n", "  all_goals skip\n  rfl\n\n"))
+    reward = PantographVerified(engines=1, projects={"farm": tmp_path})
     place = {"position": None, "tactic": "all_goals skip", "end": [11, 6]}
     goal = "this : 1 = 1\n⊢ 0 + 0 = 0"
     [judged] = reward.judgements(["rfl"], **row("farm", problem=goal, **place))
@@ -228,7 +224,7 @@ def test_engines_of_few_repositories_stay_open(tmp_path):
         reward.projects[name] = tmp_path / name
         reward.warm_up(**row(name))
         assert reward(["unfold double"], **row(name)) == [1.0]
-    assert reward._engines.projects == [tmp_path / "two"]
+    assert reward.lean.projects == [tmp_path / "two"]
     reward.close()
 
 
@@ -241,7 +237,7 @@ def test_a_killed_engine_costs_nothing_but_time():
     mine = [p for p in psutil.Process().children(recursive=True) if p.pid not in others]
     assert mine
     for process in mine:
-        process.kill()
+        kill(process)
     assert reward(["exact ⟨h.2, h.1⟩"], problem=[goal]) == [1.0]
     reward.close()
 
@@ -267,7 +263,7 @@ def test_settings_shape_the_scores(reward):
 
 def test_it_pickles_without_its_engines(reward):
     copy = pickle.loads(pickle.dumps(reward))
-    assert copy._engines.projects == []
+    assert copy.lean.projects == []
     assert (copy.timeout, copy.engines) == (reward.timeout, reward.engines)
 
 
@@ -281,21 +277,10 @@ def test_missing_column_and_bad_settings_are_usage_errors(reward):
 def test_an_empty_batch_needs_no_engine():
     reward = PantographVerified()
     assert reward([], problem=[]) == []
-    assert reward._engines.projects == []
+    assert reward.lean.projects == []
 
 
 def test_the_registry_gives_it():
     entry = registry.reward_functions["pantograph_verified"]
     assert entry.load() is PantographVerified
     assert entry.spec.needs_lean
-
-
-@pytest.mark.slow
-def test_an_engine_that_cannot_verify_is_refused(monkeypatch):
-    monkeypatch.setattr(Server, "capabilities", Capabilities(False, False))
-    reward = PantographVerified(engine="embedded", engines=1)
-    try:
-        with pytest.raises(EngineUnavailableError, match="cannot verify"):
-            reward(["exact ⟨hp, hq⟩"], problem=[GOAL])
-    finally:
-        reward.close()

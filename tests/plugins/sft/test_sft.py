@@ -23,7 +23,7 @@ from lean_dojo_core.errors import ConfigError, DataError, UsageError
 from lean_dojo_plugins.causal_lm.text.formatters import TacticChat
 from lean_dojo_plugins.causal_lm.trainer import CausalTrainer
 from lean_dojo_plugins.grpo.trainer import GRPOTrainer
-from lean_dojo_plugins.training.data import HumanShare
+from lean_dojo_plugins.training.sources import DatabaseSource, HumanShare
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.database.export.read import read_theorems
 from lean_dojo_v2.errors import EmptyDatasetError
@@ -376,8 +376,8 @@ def test_a_share_of_the_human_proofs_is_learned(database, tiny_model, tmp_path, 
         told = json.loads((data / "metadata.json").read_text())
         assert told.get("human_share", 1.0) == share
         assert list(read_theorems(data / "random" / "val.json"))
-        hidden = HumanShare(database, share, hidden=True)
-        hidden.export_merged_data(repos(database, "one", "two"), data)
+        everything = DatabaseSource(repos(database, "one", "two"), database)
+        HumanShare(everything, share, hidden=True).export(2, data)
         others = {t.full_name for t in read_theorems(data / "random" / "train.json")}
         assert not others & shown[share]
         both[share] = others | shown[share]

@@ -127,7 +127,7 @@ def test_preferences_are_learned(documented, pairs, tiny_model, traced, tmp_path
         trainer_args={"loss_type": ["sigmoid"], "gradient_checkpointing": False},
     )  # fmt: skip
     trainer.train(database.repositories[:1], database, tmp_path / "data")
-    rows = metrics.read(tmp_path / "out")
+    rows = metrics.read_metrics(tmp_path / "out")
     margins = [row["rewards/margins"] for row in rows if "rewards/margins" in row]
     assert abs(margins[0]) < 1e-3  # the model against itself
     assert margins[-1] > (0.1 if lora is None else 0.002)

@@ -17,6 +17,7 @@ from lean_dojo_plugins.grpo.trainer import GRPOTrainer
 from lean_dojo_plugins.progress.trainer import ProgressTrainer
 from lean_dojo_plugins.retrieval.trainer import RetrievalTrainer
 from lean_dojo_plugins.training.callbacks import resolve_callbacks
+from lean_dojo_v2 import kinds
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.lean_agent.config import TrainingConfig
 
@@ -47,7 +48,8 @@ class Bare:
 ONE_FILE = """\
 import sys
 
-from lean_dojo_core import CallbackSpec, hookimpl
+from lean_dojo_core import hookimpl
+from lean_dojo_v2.kinds import CallbackSpec
 
 
 @hookimpl
@@ -130,7 +132,7 @@ def test_a_plugins_name_short_or_long():
     assert len(set(map(id, found))) == 3  # each is a callback of its own
     with pytest.raises(PluginLoadError, match=r"callback 'raises' of lean_dojo_plugins\.py local "):
         resolve_callbacks(["raises"])
-    with registry.callbacks.override("noter", LightningWatcher):
+    with kinds.callbacks.override("noter", LightningWatcher):
         assert isinstance(resolve_callbacks(["noter"], pl.Callback)[0], LightningWatcher)
 
 
@@ -180,7 +182,7 @@ def test_the_best_tactic_is_printed_as_often_as_is_logged(capsys):
         "rewards": torch.tensor([[float("nan"), 1.0], [1.0, 0.0], [9.0, 9.0], [9.0, 9.0]]),
         "reward_names": ["verified", "short"],
     }
-    callback = registry.callbacks["best-tactics"].create()
+    callback = kinds.callbacks["best-tactics"].create()
     callback.on_train_begin(args, state, None)
     for state.global_step in range(4):
         callback.on_rewards_scored(args, state, None, **scored)

@@ -13,6 +13,7 @@ from lean_dojo_core import Evaluation, registry
 from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.progress.trainer import ProgressTrainer
 from lean_dojo_plugins.training.run_folder import FinishedStep, RunFolder, RunState
+from lean_dojo_v2 import kinds
 from lean_dojo_v2.agent import HFAgent
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.errors import EmptyDatasetError
@@ -155,7 +156,7 @@ def test_an_agent_proves_with_the_prover_that_the_plugin_names(tmp_path):
 
         def generate_whole_proof(self, theorem): ...
 
-    with registry.provers.override("hf", Prover):
+    with kinds.provers.override("hf", Prover):
         agent._setup_prover()
         assert seen == {"size": 3, "config": agent.prover_config}
         with pytest.raises(UsageError, match="no setting for a model"):

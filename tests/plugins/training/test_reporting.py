@@ -10,8 +10,8 @@ from transformers import TrainerControl, TrainerState, TrainingArguments
 
 from lean_dojo_plugins.retrieval.lightning import EpochBar
 from lean_dojo_plugins.training.model_card import write_model_card
-from lean_dojo_plugins.training.reporting import Reporter
-from lean_dojo_v2.runs.so_far import so_far
+from lean_dojo_plugins.training.transformers_callbacks import Reporter
+from lean_dojo_v2.runs.progress import latest_progress
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ def test_the_step_and_the_loss_are_noted(
     state = TrainerState(global_step=3, max_steps=8, log_history=logged)
     arguments = TrainingArguments(str(tmp_path), report_to="none")
     Reporter(tmp_path).on_step_end(arguments, state, TrainerControl())
-    assert so_far() == said
+    assert latest_progress() == said
 
 
 def test_so_they_are_by_a_retriever() -> None:
@@ -36,7 +36,7 @@ def test_so_they_are_by_a_retriever() -> None:
     bar.on_train_epoch_start(trainer)
     bar.on_train_batch_end(trainer)
     bar.on_train_epoch_end()
-    assert so_far() == "Epoch 1/3, step 1, loss 0.5000"
+    assert latest_progress() == "Epoch 1/3, step 1, loss 0.5000"
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from lean_dojo_core.errors import DataError
-from lean_dojo_plugins.training.rows import LengthGroups, open_rows, write_rows
+from lean_dojo_plugins.training.length_groups import LengthGroups
+from lean_dojo_plugins.training.rows import open_rows, write_rows
 
 
 def test_nested_rows_come_back_in_order(tmp_path):

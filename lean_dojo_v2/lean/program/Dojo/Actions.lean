@@ -2,21 +2,21 @@ import Dojo.Proofs
 import Dojo.States
 
 /-!
-# Steps that are no tactics: terms (Pantograph's `expr`, `have`, `let`, `draft`), and steps of `conv` and `calc`
+# Steps that are not tactics: terms (Pantograph's `expr`, `have`, `let`, `draft`), and steps of `conv` and `calc`
 -/
 
 namespace Dojo
 
 open Lean Elab Meta Tactic
 
-/-- An error that stands nowhere in a text. -/
+/-- Throws an error without a position. -/
 def failPlainly {α} (message : MessageData) : MetaM α := do
   throw <| .error .missing (← addMessageContext message)
 
-/-- Gives the first goal a value, and puts goals in its place. -/
+/-- Assigns a value to the first goal, and puts other goals in its place. -/
 private def replaceGoal (value : Expr) (goals : List MVarId) : TacticM Unit := do
   let goal :: others ← getGoals | failPlainly "no goals"
-  if (follow (← getMCtx) [value]).has goal then failPlainly "the term contains the goal that it is to fill"
+  if (follow (← getMCtx) [value]).has goal then failPlainly "the term contains the goal that it should fill"
   goal.assign value
   setGoals (goals ++ others)
 
@@ -32,8 +32,8 @@ def assignTerm (stx : Syntax) : TacticM Unit :=
   withHoles stx fun _ term goals => replaceGoal term goals
 
 /--
-Puts a new goal in the place of each `sorry` of a term; with the goals, in order. A `sorry` is `sorryAx T false`, or with
-the place that it stands at `sorryAx (Name → T) false place`.
+Replaces each `sorry` of a term with a new goal, and returns the goals in order. A `sorry` is `sorryAx T false`, or, if it
+records its position, `sorryAx (Name → T) false position`.
 -/
 def withoutSorry (e : Expr) (userName : Name := .anonymous) : MetaM (Expr × List MVarId) := do
   let goals ← IO.mkRef #[]
@@ -51,14 +51,14 @@ def withoutSorry (e : Expr) (userName : Name := .anonymous) : MetaM (Expr × Lis
 /-- A term whose `sorry`s become goals too. -/
 def draftTerm (stx : Syntax) : TacticM Unit :=
   withHoles stx fun type term goals => do
-    /- The draft as a whole has the type before holes are made in it; this settles what is left to the unifier.
-    Pantograph uses a name up here: so the goals get the same numbers. -/
+    /- The whole draft must have the type before holes are made in it; this settles what the unifier has postponed.
+    Pantograph uses up a name here, so that goals get the same numbers. -/
     discard mkFreshId
     discard <| isDefEq type (← inferType term)
     let (drafted, more) ← withoutSorry (← instantiateMVars term)
     replaceGoal drafted (goals ++ more)
 
-/-- `have binder : type` or `let binder : type`: a goal for it, and then the goal with it. -/
+/-- `have binder : type` or `let binder : type`: a goal for the binder, then the main goal with the binder in scope. -/
 def branchOn (stx : Syntax) (binder : Name) (isLet : Bool) : TacticM Unit := withMainContext do
   let goal ← getMainGoal
   let target ← getMainTarget
@@ -76,7 +76,7 @@ def branchOn (stx : Syntax) (binder : Name) (isLet : Bool) : TacticM Unit := wit
 /-!
 ## Goals whose next step is not a tactic: inside `conv`, and in a chain of `calc`
 
-A step gives the fragments that the state has from then on.
+A step returns the fragments of the state after it.
 -/
 
 private def isOpen (goal : MVarId) : TacticM Bool := return !(← goal.isAssignedOrDelayedAssigned)
@@ -103,7 +103,7 @@ private def leaveConv (fragments : List Fragment) (parent : MVarId) (right proof
     let shown ← left.mapM fun goal => do
       let type ← typeOf goal
       goal.withContext (addMessageContextFull m!"{type}")
-    failPlainly m!"conv: these are not solved yet:\n{MessageData.joinSep shown "\n"}"
+    failPlainly m!"conv: these goals are not solved yet:\n{MessageData.joinSep shown "\n"}"
   let others ← getGoals
   let next ← parent.withContext do
     parent.replaceTargetEq (← instantiateMVars right) (← instantiateMVars proof)
@@ -113,7 +113,7 @@ private def leaveConv (fragments : List Fragment) (parent : MVarId) (right proof
   let own := parent :: parts
   setGoals ((← getGoals) ++ others.filter (!own.contains ·))
   let rest := fragments.filter (!own.contains ·.goal)
-  /- The step of a `calc` that the `conv` began at is one still. -/
+  /- If the `conv` began at a step of a `calc`, the goal that comes back is still that step. -/
   let outer? := fragments.findSome? fun
     | .calc goal previous? => if goal == parent then some (Fragment.calc next previous?) else none
     | _ => none
@@ -129,7 +129,7 @@ private def leave (fragments : List Fragment) : Fragment → TacticM (List Fragm
   | .calc goal _ => return fragments.filter (·.goal != goal)
   | .conv goal right proof => leaveConv fragments goal right proof
   | .part _ parent => do
-    let some (right, proof) := convOf? fragments parent | throwError "the goal is in no conv or calc mode"
+    let some (right, proof) := convOf? fragments parent | throwError "the goal is not in conv or calc mode"
     leaveConv fragments parent right proof
 
 private def enterConv (fragments : List Fragment) (goal : MVarId) : TacticM (List Fragment) := do
@@ -143,12 +143,12 @@ def changeMode (mode : String) (fragments : List Fragment) (goal : MVarId) (frag
     DojoM (TacticM (List Fragment)) := do
   match mode, fragment? with
   | "tactic", some fragment => return leave fragments fragment
-  | "tactic", none => refuse "invalid" "the goal is in no conv or calc mode"
+  | "tactic", none => refuse "invalid" "the goal is not in conv or calc mode"
   | "calc", none => return pure (fragments ++ [.calc goal none])
-  | "calc", some _ => refuse "invalid" "the goal is in a conv or calc mode already"
+  | "calc", some _ => refuse "invalid" "the goal is already in conv or calc mode"
   | "conv", none | "conv", some (.calc ..) => return enterConv fragments goal
-  | "conv", some _ => refuse "invalid" "the goal is in conv mode already"
-  | _, _ => refuse "command" s!"Invalid mode {mode}: there are tactic, conv and calc"
+  | "conv", some _ => refuse "invalid" "the goal is already in conv mode"
+  | _, _ => refuse "command" s!"Invalid mode {mode}: expected tactic, conv or calc"
 
 private def convStep (fragments : List Fragment) (fragment : Fragment) (parent : MVarId) (stx : Syntax) :
     TacticM (List Fragment) := do
@@ -176,7 +176,7 @@ private def calcStep (fragments : List Fragment) (goal : MVarId) (previous? : Op
   let (_, left, right) ← calcRelation "expected a relation" claim
   if let some previous := previous? then
     unless ← isDefEqGuarded left previous do
-      failPlainly m!"calc: the left-hand side is not the right-hand side of the step before: {claim}"
+      failPlainly m!"calc: the left-hand side is not the right-hand side of the previous step: {claim}"
   let step ← mkFreshExprSyntheticOpaqueMVar claim (tag ++ `calc)
   let rest := fragments.filter (·.goal != goal)
   let others := (← getGoals).tail

@@ -4,9 +4,8 @@ import Dojo.Constants
 /-!
 # Terms and statements as texts that can be compared
 
-Two terms share their canonical text exactly if they are the same up to names of binders and of universes. It is a table
-of their different subterms in the order of their first completion, so its length is that of the shared term and not of
-the tree.
+Two terms have the same canonical text exactly if they differ only in the names of binders and universes. The text is a
+table of their distinct subterms, each after its own subterms, so it is as long as the shared term and not as the tree.
 -/
 
 namespace Dojo
@@ -18,7 +17,7 @@ private def quotedName : Name → String
   | .str parent part => s!"{quotedName parent}.{part.quote}"
   | .num parent part => s!"{quotedName parent}.{part}"
 
-/-- A text that no other name has: programs can make names that Lean prints alike. -/
+/-- A text that is unique to a name: programs can make different names that Lean prints alike. -/
 def exactName (name : Name) : String :=
   let text := name.toString
   if text.contains '»' then quotedName name else text
@@ -113,8 +112,8 @@ def numbered (names : Array Name) : Numbers := Id.run do
   return numbers
 
 /--
-The canonical text of a term. Free variables and metavariables are written by number; `variables` are those that have one
-already, and all of them come back.
+The canonical text of a term. Free variables and metavariables are written as numbers; `variables` holds those that
+already have one, and is returned with all of them.
 -/
 def canonical (e : Expr) (universes : Numbers) (constant : Name → String := exactName) (variables : Numbers := {}) :
     String × Numbers :=
@@ -124,22 +123,22 @@ def canonical (e : Expr) (universes : Numbers) (constant : Name → String := ex
 /-!
 ## Statements that can be compared
 
-What a statement says, with all the definitions of the text that it rests on, so that a redefined symbol makes another
-statement. Definitions go by what they say, not by their names: Lean makes many by itself (matchers, parts of proofs), and
-takes one that is there already, of whatever declaration. Types, axioms and opaque constants have their names as well.
+The text of a statement includes all definitions that it depends on beyond the library, so a redefined symbol makes a
+different statement. Definitions are identified by their content, not by their names: Lean makes many itself (matchers,
+parts of proofs), and reuses an existing one from any declaration. Types, axioms and opaque constants also keep their names.
 -/
 
-/-- How constants are written, and what those that go by their content say, by number. -/
+/-- How constants are written, and the numbered texts of those that are identified by their content. -/
 private structure Labels where
   labels : NameMap String := {}
   texts : Array String := #[]
   places : Std.HashMap String Nat := {}
 
-/-- Whether a constant stands for what it says: one of the same content is the same. -/
+/-- Whether a constant is identified by its content: another one with the same content is the same. -/
 private def isTransparent (info : ConstantInfo) : Bool :=
   info matches .defnInfo _ || info matches .thmInfo _
 
-/-- What a constant says. How a theorem that is cited was proved says nothing. -/
+/-- The content of a constant. The proof of a cited theorem does not matter. -/
 private def said (info : ConstantInfo) : List Expr :=
   match info with
   | .defnInfo value => [info.type, value.value]
@@ -147,12 +146,12 @@ private def said (info : ConstantInfo) : List Expr :=
 
 mutual
 
-/-- Gives a label to a constant, and to those that it needs. -/
+/-- Labels a constant, and the constants that it needs. -/
 private partial def addLabel (own : NameMap ConstantInfo) (name : Name) : StateM Labels Unit := do
   if (← get).labels.contains name then return
   let some info := own.find? name
     | modify fun all => { all with labels := all.labels.insert name (exactName name) }
-  -- for what mentions itself
+  -- for constants that mention themselves
   modify fun all => { all with labels := all.labels.insert name s!"!{exactName name}" }
   unless isTransparent info do return
   let text ← contentOf own info
@@ -165,7 +164,7 @@ private partial def addLabel (own : NameMap ConstantInfo) (name : Name) : StateM
         texts := all.texts.push text
         places := all.places.insert text place }
 
-/-- What a constant is and says. -/
+/-- The kind and the content of a constant. -/
 private partial def contentOf (own : NameMap ConstantInfo) (info : ConstantInfo) : StateM Labels String := do
   let universes := numbered info.levelParams.toArray
   let mut texts := #[]
@@ -177,7 +176,7 @@ private partial def contentOf (own : NameMap ConstantInfo) (info : ConstantInfo)
 
 end
 
-/-- The canonical text of a constant's statement. `find?` gives what is there; `base` is the kernel's environment of the library. -/
+/-- The canonical text of a constant's statement. `find?` looks up constants; `base` is the library's environment. -/
 def statementText (find? : Name → Option ConstantInfo) (base : Kernel.Environment) (info : ConstantInfo) : String := Id.run do
   let isLocal (name : Name) : Bool := (base.find? name).isNone
   let parts (info : ConstantInfo) : Array Name :=

@@ -2,38 +2,40 @@ import Dojo.Canonical
 import Dojo.Environments
 import Dojo.Export
 import Dojo.Files
+import Dojo.Parts
 import Dojo.Pretty
 import Dojo.Session
 
 /-!
-# `dojo.check` and `dojo.judge`: what declarations rest on
+# `dojo.check` and `dojo.judge`: what declarations depend on
 
-`dojo.check` elaborates a text. `dojo.judge` gets what another process has elaborated as data, and runs nothing of theirs:
-the kernel adds each declaration to the library's environment, and axioms and statements are read from what it took.
+`dojo.check` elaborates a text and exports its constants as data; the rest of its answer is only a report. `dojo.judge`
+elaborates nothing: the kernel adds each exported declaration to the library's environment, and the judge reads axioms and
+statements from what the kernel accepted.
 -/
 
 namespace Dojo
 
 open Lean Elab
 
-/-- A declaration that is asked for, or that stands in the text. -/
+/-- A requested constant, or one that is declared in the text. -/
 private structure Wanted where
-  /-- What its user calls it. -/
+  /-- Its name as the user writes it. -/
   written : String
   name? : Option Name
   start? : Option Position := none
 
 /--
-The Lean name of what a user calls `written`: the private name of this module, which hides a public constant of the
-library as it does in the text, or else the name itself.
+The Lean name of what a user calls `written`: the private name in this module, which hides a public constant of the
+library just as in the text, or else the name itself.
 -/
 private def lookUp (env : Environment) (written : String) : Option Name :=
   let name := written.toName
   [mkPrivateName env name, name].find? fun candidate => (env.find? candidate).isSome
 
 /--
-Those of the added constants that stand in the text: Lean makes others by itself (equation lemmas, matchers, parts of
-proofs). Of two that a program gave one name, the second goes by its whole name.
+The added constants that are declared in the text: Lean itself makes others (equation lemmas, matchers, parts of proofs).
+If a program made two constants that are written alike, the second is listed under its exact name.
 -/
 private def writtenIn (env : Environment) (added : Array (Name × ConstantInfo)) : Array Wanted := Id.run do
   let mut found := #[]
@@ -46,88 +48,134 @@ private def writtenIn (env : Environment) (added : Array (Name × ConstantInfo))
     found := found.push { written, name? := some name, start? := some ranges.range.pos }
   return found
 
-/--
-What is said of a constant. `find?` gives what is there, and `kernel` what Lean's kernel took of it, whose problem with the
-constant is `problem?`.
--/
-private def description (library : Environment) (find? : Name → Option ConstantInfo) (kernel : Kernel.Environment)
-    (info? : Option ConstantInfo) (problem? : Option Problem) : List (String × Json) :=
-  match info? with
-  | none => [("exists", .bool false), ("kernel", toJson problem?)]
-  | some info => [
-      ("exists", .bool true), ("kind", .str (kindWord info)), ("lean_name", .str (nameText info.name)),
-      ("statement", .str (statementText find? library.toKernelEnv info)), ("kernel", toJson problem?)] ++
-    (restWith find? kernel #[info.name] library).json
+private def constantJson (name : Name) (info : ConstantInfo) : Json :=
+  let hasSorry := info.type.hasSorry || (valueOf? info).any (·.hasSorry)
+  record [("name", .str (userText name)), ("kind", .str (kindWord info))]
+    [if hasSorry then some ("sorry", .bool true) else none]
 
-/-- What is said of the declarations that are wanted; theorems go to the kernel once more. -/
-private def describeAll (library below env : Environment) (wanted : Array Wanted) : DojoM Json := do
-  let theorems := wanted.filterMap fun one => one.name?.filter fun name => env.find? name matches some (.thmInfo _)
-  let problems ← problemsOf library below env theorems
-  let one (wanted : Wanted) : String × Json :=
-    let info? := wanted.name?.bind env.find?
-    let problem? := ((theorems.zip problems).find? fun (name, _) => wanted.name? == some name).bind (·.2)
-    let start := wanted.start?.toList.map fun start => ("start", toJson #[start.line, start.column + 1])
-    (wanted.written, record (start ++ description library env.find? env.toKernelEnv info? problem?))
-  return record (wanted.map one).toList
-
-private def constantJson (env : Environment) (name : Name) (info : ConstantInfo) : Json :=
-  let implemented? := Compiler.getImplementedBy? env name
-  let isExtern := (getExternAttrData? env name).isSome
-  record [("name", .str (userText name)), ("kind", .str (kindWord info)), ("unsafe", .bool info.isUnsafe)]
-    [ implemented?.map fun other => ("implemented_by", .str (nameText other)),
-      if isExtern then some ("extern", .bool true) else none ]
-
-/-- What changes when one of the project's own modules behind some imports does. -/
+/-- A text that changes when a module of the project changes that the imports lead to. -/
 private def sourcesText (imports : Array Name) : DojoM String := do
-  -- never empty: that is what an engine says which cannot tell
+  -- never empty, because an engine that cannot tell says the empty text
   return "\n".intercalate ("sources" :: (← sourceKeys imports).toList)
 
+/-- For each tactic in the sequences of a command: where it stands, whether it ran, and whether it changed the goals. -/
+private def tacticsIn (unit : Elaborated) (text : SourceText) : IO (Array Json) := do
+  let sequences ← unit.sequences
+  let runs ← runsOf unit sequences
+  return sequences.flatten.map fun member =>
+    let run? := runs[member]?
+    record [
+      ("bytes", text.bytes member.1 member.2), ("ran", .bool run?.isSome), ("changed", .bool (run?.any (·.changed)))]
+
+/-- The report on a constant that was requested, or that is declared in the text. -/
+private def reportJson (library env : Environment) (withStatements : Bool) (wanted : Wanted) : String × Json :=
+  let start := wanted.start?.toList.map fun start => ("start", toJson #[start.line, start.column + 1])
+  let statement (info : ConstantInfo) : List (String × Json) :=
+    if withStatements then [("statement", .str (statementText env.find? library.toKernelEnv info))] else []
+  let about := match wanted.name?.bind env.find? with
+    | none => [("exists", .bool false)]
+    | some info => [("exists", .bool true), ("kind", .str (kindWord info))] ++ statement info
+  (wanted.written, record (start ++ about))
+
 private def checkText (request : Request) : DojoM Json := do
-  let { file, warm } ← openBehind request
+  let { file, warm, .. } ← openBehind request
   let said ← IO.mkRef file.messages
+  let tactics ← IO.mkRef (#[] : Array Json)
   let state ← file.run fun unit => do
     said.modify (· ++ unit.messages)
+    if request.flag "tactics" then
+      let found ← (tacticsIn unit file.text : IO (Array Json))
+      tactics.modify (· ++ found)
     return false
   let env := state.env
   let added := addedTo file.below env
   let asked := (request.texts "names").toArray.map fun written => { written, name? := lookUp env written : Wanted }
   let wanted := (if request.flag "all" then writtenIn env added else #[]) ++ asked
-  let theorems := wanted.filterMap fun one => do
-    let name ← one.name?
-    guard (env.find? name matches some (.thmInfo _))
-    return (one.written, name)
-  let isTainted ← ((← read).isTainted : IO Bool)
-  let exported? := if request.flag "export" && isTainted then some (exportTheorems file.base.library env theorems) else none
+  let constants := wanted.filterMap fun one => one.name?.map fun name => (one.written, name)
+  let exported := (← read).exported
+  let (json, now) := exportConstants file.base.library file.below env constants (← exported.get)
+  exported.set now
+  let found ← (tactics.get : BaseIO (Array Json))
   return record [
     ("messages", .arr (← said.get)),
-    ("declarations", ← describeAll file.base.library file.below env wanted),
-    ("new_constants", .arr (added.map fun (name, info) => constantJson env name info)),
+    ("declarations", record (wanted.map (reportJson file.base.library env (request.flag "statements"))).toList),
+    ("new_constants", .arr (added.map fun (name, info) => constantJson name info)),
+    ("export", json),
     ("sources", .str (← sourcesText file.imports)),
     ("warm", .bool warm)]
-    [exported?.map fun json => ("export", json)]
+    [if request.flag "tactics" then some ("tactics", .arr found) else none]
 
+/-! ## The judge -/
+
+/-- The verdict on a constant that was given to the kernel. -/
 private def verdict (library : Environment) (court : Court) (name : Name) : Json :=
+  let base := library.toKernelEnv
   let find? := court.kernel.find?
-  let info? := if (library.toKernelEnv.find? name).isSome then none else find? name
-  record (description library find? court.kernel info? (court.refused.find? name))
+  let problem := ("kernel", toJson (court.refused.find? name))
+  let native := (court.native.find? name).toList.map fun one => ("native", .str (nameText one))
+  match if (base.find? name).isSome then none else find? name with
+  | none => record ([("exists", .bool false), problem] ++ native)
+  | some info =>
+    let statement := if info matches .thmInfo _ then [("statement", .str (statementText find? base info))] else []
+    record ([
+      ("exists", .bool true), ("kind", .str (kindWord info)), ("lean_name", .str (nameText name)), problem] ++
+      native ++ statement ++ (restWith find? court.kernel #[name] library).json)
+
+/-- The number of contexts that are kept, each with the kernel's environment behind it. -/
+private def maxGrounds : Nat := 8
+
+/-- Gives the kernel the declarations of a context that it has not had; `none` if one of their names is already taken. -/
+private def Ground.enter? (ground : Ground) (context : Array Numbered) (rows : Std.HashMap Nat Declaration)
+    (cancel? : Option IO.CancelToken) : IO (Option Ground) := do
+  let mut ground := ground
+  for { key, .. } in context do
+    let some declaration := rows[key]? | return none
+    let names := (partsOfDeclaration declaration).1
+    match names.findSome? ground.keys.find? with
+    | some known => if known == key then continue else return none
+    | none =>
+      let keys := names.foldl (init := ground.keys) fun all name => all.insert name key
+      ground := { ground with court := ← ground.court.hear declaration cancel?, keys }
+  return some ground
+
+private def Court.hearAll (court : Court) (declarations : Array Declaration) (cancel? : Option IO.CancelToken) : IO Court :=
+  declarations.foldlM (init := court) (·.hear · cancel?)
+
+/-- Whether the kernel accepted all requested constants. -/
+private def Court.accepts (court : Court) (constants : List (String × Name)) : Bool :=
+  constants.all fun (_, name) => (court.kernel.find? name).isSome && !court.refused.contains name
 
 private def judge (request : Request) : DojoM Json := do
-  if ← ((← read).isTainted : IO Bool) then
-    refuse "tainted" "this engine has run a program of a text; ask another one"
-  let data := (request.get? "export").getD .null
-  let found ← match readExport data with
-    | .ok found => pure found
-    | .error why => refuse "export" s!"export: {why}"
-  let library ← importModules (found.imports.map ({ module := · }))
-  let cancel? ← (← read).cancel.get
-  let empty : Court := { kernel := library.toKernelEnv }
-  let court ← (found.declarations.foldlM (init := empty) fun court one => court.hear one cancel? : IO Court)
-  let verdicts := found.theorems.map fun (word, name) => (word, verdict library court name)
+  let session ← read
+  let given ← orRefuse "export" ((readExport ((request.get? "export").getD .null)).mapError (s!"export: {·}"))
+  for one in given.context do
+    if let some declaration := one.declaration? then session.contexts.modify (·.insert one.key declaration)
+  let rows ← session.contexts.get
+  if let some one := given.context.find? (!rows.contains ·.key) then
+    refuse "context" s!"declaration {one.key} is not known"
+  let library ← importConstants (given.imports.map ({ module := · }))
+  let cancel? ← session.cancel.get
+  let fresh : Ground := { imports := given.imports, court := { kernel := library.toKernelEnv } }
+  let hear (ground : Ground) : IO (Option (Ground × Court)) := do
+    let some ground ← ground.enter? given.context rows cancel? | return none
+    return some (ground, ← ground.court.hearAll given.declarations cancel?)
+  let isOurs (ground : Ground) : Bool := ground.imports == given.imports
+  -- a name may be taken by a declaration of another text, so nothing is refused before it was tried on the bare library
+  let kept? := (← session.grounds.get).find? isOurs
+  let found? ← match kept? with
+    | some ground => do pure ((← (hear ground : IO _)).filter (·.2.accepts given.constants))
+    | none => pure none
+  let some (ground, court) ← (match found? with
+    | some found => pure (some found)
+    | none => hear fresh : IO _) | refuse "export" "export: context: two declarations with the same name"
+  keepLast session.grounds maxGrounds isOurs ground
+  let verdicts := given.constants.map fun (word, name) => (word, verdict library court name)
   return record [("declarations", record verdicts)]
 
 def checkCommands : List Command := [
   { name := "dojo.check"
-    fields := textFields ++ [optional .texts "names", optional .boolean "all", optional .boolean "export"]
+    fields := textFields ++ [optional .texts "names", optional .boolean "all", optional .boolean "statements",
+      optional .boolean "tactics"]
     run := checkText },
   { name := "dojo.judge", fields := [required .object "export"], run := judge }
 ]

@@ -1,14 +1,14 @@
 import Dojo.Text
 
 /-!
-# Constants of an environment: what they are, where they come from, which are new, and what they rest on
+# Constants of an environment: what they are, where they come from, which are new, and what they depend on
 -/
 
 namespace Dojo
 
 open Lean
 
-/-- A constant's kind, in the words of answers. -/
+/-- The name of a constant's kind in answers. -/
 def kindWord : ConstantInfo → String
   | .axiomInfo _ => "axiom"
   | .defnInfo _ => "def"
@@ -35,7 +35,7 @@ def moduleOf? (env : Environment) (name : Name) : Option Name := do
 
 unsafe def samePointerUnsafe {α : Type} (a b : α) : Bool := ptrEq a b
 
-/-- Whether two values are one object in memory. It only saves work: what it says changes no answer. -/
+/-- Whether two values are the same object in memory. This only saves work and changes no answer. -/
 @[implemented_by samePointerUnsafe]
 opaque samePointer {α : Type} (a b : α) : Bool
 
@@ -56,7 +56,7 @@ private partial def newIn (old? : Option Node) (fresh : Node) (found : Array (Na
       match entries[i]! with
       | .null => pure ()
       | .entry name info =>
-        /- The same pair: most of two environments is one object. -/
+        /- The same pair: two environments share most of their memory. -/
         if let some (.entry old _) := before then
           if samePointer old name then continue
         found := found.push (name, info)
@@ -67,7 +67,7 @@ private partial def newIn (old? : Option Node) (fresh : Node) (found : Array (Na
         found := newIn old? node found
     return found
 
-/-- The constants of `after` that were elaborated, not imported, and that `before` has not. -/
+/-- The constants of `after` that were elaborated, not imported, and that `before` does not have. -/
 def addedTo (before after : Environment) : Array (Name × ConstantInfo) :=
   let found := newIn (some before.constants.map₂.root) after.constants.map₂.root #[]
   found.filter fun (name, _) => (before.find? name).isNone
@@ -77,23 +77,14 @@ def elaborated (env : Environment) : Array (Name × ConstantInfo) :=
   env.constants.foldStage2 (fun all name info => all.push (name, info)) #[]
 
 /-!
-## What constants rest on
+## What constants depend on
 
-Everything that a constant mentions, directly or not: its axioms, and what is unsafe among it. The embedded package has
-no proofs of the library's theorems and no bodies of many definitions; these are axioms to Lean there, and each module
-says what they were where they were declared.
+Everything that a constant mentions, directly or indirectly. The embedded package has no proofs of the library's theorems
+and lacks the bodies of many definitions; Lean sees these as axioms there, and each module records what they were where
+they were declared.
 -/
 
-/-- Whether two constants are the same, proof and all. -/
-def isSameConstant (a b : ConstantInfo) : Bool :=
-  samePointer a b || (kindWord a == kindWord b && a.name == b.name && a.levelParams == b.levelParams &&
-    a.type.equal b.type &&
-    match valueOf? a, valueOf? b with
-    | some a, some b => samePointer a b || a.equal b
-    | none, none => true
-    | _, _ => false)
-
-/-- The constants in the type and the value of one; of those in both, each twice. -/
+/-- The constants in the type and in the value of a constant; those in both are listed twice. -/
 def constantsOf (info : ConstantInfo) : Array Name :=
   let inType := info.type.getUsedConstants
   match valueOf? info with
@@ -101,8 +92,8 @@ def constantsOf (info : ConstantInfo) : Array Name :=
   | none => inType
 
 /--
-What `roots` mention, directly or not, themselves included, in the order in which they were reached. `follow` says whose
-parts are looked into; `parts` gives the constants in the terms of one.
+The roots and everything that they mention, directly or indirectly, in the order in which it was reached. `follow` decides
+into which constants to look; `parts` returns the constants that one mentions.
 -/
 def closureWith (find? : Name → Option ConstantInfo) (roots : Array Name) (follow : Name → Bool)
     (parts : ConstantInfo → Array Name := constantsOf) : Array (Name × Option ConstantInfo) := Id.run do
@@ -127,48 +118,45 @@ def closureOf (env : Environment) (roots : Array Name) (follow : Name → Bool)
     (parts : ConstantInfo → Array Name := constantsOf) : Array (Name × Option ConstantInfo) :=
   closureWith env.find? roots follow parts
 
-/-- The axioms that some constants rest on. -/
+/-- The axioms that some constants depend on. -/
 private def axiomsIn (env : Environment) (names : Array Name) : Array Name :=
   (closureOf env names fun _ => true).filterMap fun (name, info?) =>
     if info? matches some (.axiomInfo _) then some name else none
 
-/-- Whether an environment has the proofs of its library's theorems; the embedded package has none. -/
+/-- Whether an environment has the proofs of its library's theorems. The embedded package does not. -/
 def hasProofs (library : Environment) : Bool :=
   match library.find? ``Eq.symm with
   | some (.axiomInfo _) => false
   | _ => true
 
-/-- An axiom, and whether it is the library's. -/
+/-- An axiom, and whether it is from the library. -/
 structure Axiom where
   name : Name
   library : Bool
   deriving Inhabited
 
-/-- What constants rest on. -/
+/-- What constants depend on. -/
 structure Rest where
   axioms : Array Axiom := #[]
-  /-- What is unsafe among it. -/
-  unsafes : Array Name := #[]
-  /-- How many theorems of the library are among it whose proofs nobody has. -/
+  /-- The number of the library's theorems whose proofs are not in the package. -/
   unseen : Nat := 0
 
-/-- As answers have it. -/
+/-- The fields of an answer. -/
 def Rest.json (rest : Rest) : List (String × Json) :=
   let axiomJson (one : Axiom) : Json :=
     Json.mkObj [("name", .str (userText one.name)), ("library", .bool one.library)]
-  [ ("axioms", .arr (rest.axioms.map axiomJson)), ("unsafe", toJson (rest.unsafes.map userText)),
-    ("library_theorems", toJson rest.unseen) ]
+  [("axioms", .arr (rest.axioms.map axiomJson)), ("library_theorems", toJson rest.unseen)]
 
-/-- Whether the kernel has taken a theorem as one: where it refused the proof, the rest of a text may still cite it. -/
+/-- Whether the kernel has accepted a theorem with its proof: the rest of a text may cite one that it has refused. -/
 private def isProved (kernel : Kernel.Environment) (name : Name) : Bool :=
   match kernel.find? name with
   | some (.thmInfo _) => true
   | _ => false
 
 /--
-What constants rest on. `find?` gives what is there, and `kernel` what the kernel took of it. `library` is the environment
-of the library's modules, where no text can change what is there; where it has its proofs, Lean's own collector goes
-through them.
+What constants depend on. `find?` looks up constants, and `kernel` has those that the kernel accepted. `library` is the
+environment of the library's modules, which no text can change; if it has its proofs, Lean's own collector goes through
+them.
 -/
 def restWith (find? : Name → Option ConstantInfo) (kernel : Kernel.Environment) (roots : Array Name)
     (library : Environment) : Rest := Id.run do
@@ -183,7 +171,6 @@ def restWith (find? : Name → Option ConstantInfo) (kernel : Kernel.Environment
     let some info := info? | continue
     if info matches .axiomInfo _ || ((info matches .thmInfo _) && !isProved kernel name) then
       rest := { rest with axioms := rest.axioms.push { name, library := false } }
-    if info.isUnsafe then rest := { rest with unsafes := rest.unsafes.push name }
   if hasProofs library then
     let axioms := (axiomsBehind library imported).getD (axiomsIn library imported)
     return { rest with axioms := rest.axioms ++ axioms.map ({ name := ·, library := true }) }
@@ -195,7 +182,7 @@ def restWith (find? : Name → Option ConstantInfo) (kernel : Kernel.Environment
     | _ => pure ()
   return rest
 
-/-- What constants of an environment rest on. -/
+/-- What constants of an environment depend on. -/
 def restsOn (env : Environment) (roots : Array Name) (library : Environment) : Rest :=
   restWith env.find? env.toKernelEnv roots library
 

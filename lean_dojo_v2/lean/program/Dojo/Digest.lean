@@ -2,11 +2,11 @@ import Dojo.Canonical
 import Dojo.States
 
 /-!
-# `dojo.digest`: what the goals of a state say
+# `dojo.digest`: texts that identify the goals of a state
 
-Two goals share a digest exactly if they are the same terms: hypotheses in order, and target, instantiated. Names of
-hypotheses, binders, universes and metavariables do not matter, nor does how Lean prints them; whether a hypothesis *has*
-a name that a proof can write does. The digest is the canonical text itself: whoever keeps many of them hashes it.
+Two goals have the same digest exactly if their hypotheses (in order) and their targets are the same instantiated terms.
+The names of hypotheses, binders, universes and metavariables do not matter, nor does the way Lean prints them. But it
+matters whether a proof can write a hypothesis's name. The digest is the canonical text itself; clients may hash it.
 -/
 
 namespace Dojo
@@ -16,7 +16,7 @@ open Lean
 /-- A hypothesis, instantiated. -/
 private structure Hypothesis where
   id : FVarId
-  /-- Whether a proof can write its name. -/
+  /-- Whether a proof can refer to it by name. -/
   writable : Bool
   type : Expr
   value? : Option Expr
@@ -40,16 +40,16 @@ private def contentsOf (mctx : MetavarContext) (decl : MetavarDecl) : Contents :
 private def Contents.terms (contents : Contents) : Array Expr :=
   contents.hypotheses.foldl (init := #[]) (fun all one => (all.push one.type) ++ one.value?.toArray) |>.push contents.target
 
-/-- A term by itself: its canonical text, and the universes and variables that the text numbers, in their order. -/
+/-- The canonical text of a single term, and the universes and variables that it numbers, in order. -/
 private structure Spelt where
   text : String
   universes : Array Name
   variables : Array Name
 
-/-- Terms that have been spelt. The goals of a proof share most of their hypotheses. -/
+/-- A cache of spelt terms: the goals of a proof share most of their hypotheses. -/
 abbrev SpeltTerms := Std.HashMap ExprStructEq Spelt
 
-/-- The numbers of the names of a goal, or of all goals of a state, which may share some. -/
+/-- The numbers given to the names in a goal, or in all goals of a state, which may share some. -/
 private structure Numbering where
   universes : Numbers := {}
   variables : Numbers := {}
@@ -73,14 +73,14 @@ private def numbersOf (numbers : Numbers) (names : Array Name) : String × Numbe
     text := s!"{text} {numbers.getD name 0}"
   return (text, numbers)
 
-/-- The text of a term among others: its own, and which universes and variables those are. -/
+/-- The text of a term as a part of a goal: its own text, and the numbers of its universes and variables in the goal. -/
 private def termText (numbering : Numbering) (e : Expr) : StateM SpeltTerms (String × Numbering) := do
   let spelt ← spell e
   let (levels, universes) := numbersOf numbering.universes spelt.universes
   let (names, variables) := numbersOf numbering.variables spelt.variables
   return (s!"{spelt.text}[{levels} :{names}]", { universes, variables })
 
-/-- The text of a goal. Variables are numbered by their first mention. -/
+/-- The text of a goal. Variables are numbered in the order of their first mention. -/
 private def Contents.text (contents : Contents) (numbering : Numbering) : StateM SpeltTerms (String × Numbering) := do
   let mut numbering := numbering
   let mut lines := #[]
@@ -99,11 +99,11 @@ private def Contents.text (contents : Contents) (numbering : Numbering) : StateM
   let (target, more) ← termText numbering contents.target
   return ("\n".intercalate (lines.push target).toList, more)
 
-/-- The digest of a goal by itself: universes and variables are numbered in it alone. -/
+/-- The digest of a single goal, with a numbering of its own. -/
 private def Contents.alone (contents : Contents) : StateM SpeltTerms String :=
   Prod.fst <$> contents.text {}
 
-/-- The digest of a goal by itself; none where there is no such goal. -/
+/-- The digest of a single goal; `none` if there is no such goal. -/
 def goalDigest? (mctx : MetavarContext) (goal : MVarId) : StateM SpeltTerms (Option String) :=
   (mctx.findDecl? goal).mapM fun decl => (contentsOf mctx decl).alone
 

@@ -5,15 +5,15 @@ import Dojo.Session
 /-!
 # Environments of compiled modules
 
-A header that imports Mathlib costs seconds and gigabytes, so imported environments are kept, and the least recently
-used goes first.
+A header that imports Mathlib costs seconds and gigabytes, so imported environments are kept in a cache that drops the
+least recently used one.
 -/
 
 namespace Dojo
 
 open Lean Elab
 
-/-- Looks in a cache; what is found becomes the most recently used. -/
+/-- Looks up an entry of a cache, which becomes the most recently used. -/
 def Imported.find? (cache : IO.Ref (Array Imported)) (limit : Nat) (key : String) : BaseIO (Option Environment) := do
   let some found := (← cache.get).find? (·.key == key) | return none
   keepLast cache limit (·.key == key) found
@@ -23,11 +23,11 @@ private def keyOf (imports : Array Import) : String :=
   let names := imports.toList.map fun one => s!"{if isWhole one then "all " else ""}{one.module}"
   " ".intercalate (names.eraseDups.toArray.qsort (· < ·)).toList
 
-/-- Whether Lean finds a compiled file of a module. -/
+/-- Whether Lean finds the compiled file of a module. -/
 def isCompiled (module : Name) : IO Bool := do
   return (← (← searchPathRef.get).findWithExt "olean" module).isSome
 
-/-- Ends a request that names a module which is nowhere, and says what a user may do. -/
+/-- Ends a request that imports a module which does not exist, and tells the user what to do. -/
 def unknownModule {α} (module : Name) (importer? : Option Name := none) : DojoM α := do
   let importer := (importer?.map fun name => s!" (imported by {name})").getD ""
   let wayOut := if (← read).host.initialises then
@@ -37,30 +37,32 @@ def unknownModule {α} (module : Name) (importer? : Option Name := none) : DojoM
     else ""
   refuse "import" s!"unknown module {module}{importer}: neither in Lean's library nor in the project{wayOut}"
 
-/-- The embedded Lean has 2 GB, and what an import has read stays there for good: no more is imported above this. -/
+/-- The embedded Lean has 2 GB and never frees what it has imported. Above this limit it imports nothing more. -/
 private def maxMegabytes : Nat := 1500
 
-/-- Ends a request where there may be no room for another set of modules; whoever asks starts another process. -/
+/-- Ends a request if there may be no room for more modules; the client then starts another process. -/
 private def refuseWithoutRoom : DojoM Unit := do
   let memory ← ((← read).host.memory : IO (List (String × Nat)))
   if (memory.lookup "wasm_mb").any (· > maxMegabytes) then
     refuse "memory" s!"this engine has imported {maxMegabytes} MB of modules; start another"
 
 /--
-Imports compiled modules; see `Host.importModules`. `initialise` runs before the extensions read their parts of them, and
-says whether it registered something. Lean hands their parts to the extensions that it knows when it imports, so then it
-imports once more.
+Imports compiled modules; see `Host.importModules`. If Lean refuses, the request fails with the kind `import`. `initialise`
+runs before the extensions read their parts of the modules, and returns whether it has registered something. Lean gives
+these parts only to extensions that it knew when it imported, so in that case it imports once more.
 -/
 def loadModules (imports library : Array Import) (initialise : Environment → DojoM Bool := fun _ => return false) :
     DojoM Environment := do
   refuseWithoutRoom
   let host := (← read).host
-  let load : IO Environment := host.importModules imports library
+  let importing (act : IO Environment) : DojoM Environment := fun _ =>
+    act.toEIO fun error => { kind := "import", desc := toString error }
+  let load := importing (host.importModules imports library)
   let mut bare ← load
   if ← initialise bare then bare ← load
-  host.extended bare
+  importing (host.extended bare)
 
-/-- The environment that is kept under a key, or else is loaded now and kept. -/
+/-- The environment in the cache under a key; if there is none, it is loaded and kept. -/
 def kept (key : String) (load : DojoM Environment) : DojoM Environment := do
   let session ← read
   let limit := session.host.maxEnvironments
@@ -79,15 +81,26 @@ def importModules (imports : Array Import) : DojoM Environment :=
       unless ← (isCompiled one.module : IO Bool) do unknownModule one.module
     loadModules imports imports
 
-/-!
-## What the `initialize` commands of a project's modules make
+/--
+The constants of compiled modules, for a judge. Their extensions are not loaded, because that would run their programs
+(`initialize`).
+-/
+def importConstants (imports : Array Import) : DojoM Environment := do
+  unless (← read).host.initialises do return ← importModules imports
+  kept s!"constants {keyOf imports}" do
+    for one in imports do
+      unless ← (isCompiled one.module : IO Bool) do unknownModule one.module
+    (Lean.importModules imports {} (trustLevel := 0) (loadExts := false) : IO Environment)
 
-Attributes, extensions of environments, references. Where Lean does not run them itself (`Host.initialises`), they run
-here. What they register belongs to the process for good, and Lean refuses to register it again: a module's are run once,
-whatever else it is elaborated on.
+/-!
+## The `initialize` commands of a project's modules
+
+They make attributes, extensions of environments, and references. If Lean does not run them itself (`Host.initialises`),
+they run here. What they register stays registered in the process, and Lean refuses to register it again. So they run only
+once for each module, even if it is elaborated again on top of other modules.
 -/
 
-/-- Whether a module's initialisers have still to run; the error that they ended with is an error again. -/
+/-- Whether a module's initialisers still have to run. If they have failed, this fails with the same error. -/
 def mustInitialise (module : Name) : DojoM Bool := do
   match (← (← read).initialised.get).lookup module with
   | none => return true
@@ -97,16 +110,16 @@ def mustInitialise (module : Name) : DojoM Bool := do
 private def finish (module : Name) (error? : Option String) : DojoM Unit := do
   (← read).initialised.modify ((module, error?) :: ·)
 
-/-- Says that a module's initialisers have all run. -/
+/-- Records that a module's initialisers have all run. -/
 def initialised (module : Name) : DojoM Unit := do
   if ← mustInitialise module then finish module none
 
-/-- What Lean could not elaborate holds `sorry`, and running that ends the program. -/
+/-- Refuses code that Lean could not elaborate: it contains `sorry`, and running that would end the program. -/
 private def refuseSorry (env : Environment) (name program : Name) : IO Unit := do
   if ((env.find? program).bind valueOf?).any fun e => e.getUsedConstants.contains ``sorryAx then
     throw (IO.userError s!"{userText name} has an error")
 
-/-- What is to be run for a constant; mostly nothing. -/
+/-- The initialiser of a constant; most have none. -/
 private unsafe def actionOf? (env : Environment) (name : Name) : IO (Option (IO Unit)) := do
   if let some maker := getRegularInitFnNameFor? env name then
     refuseSorry env name maker
@@ -122,11 +135,11 @@ private unsafe def runAllUnsafe (env : Environment) (names : Array Name) : IO Bo
   withImporting (acts.forM id)
   return !acts.isEmpty
 
-/-- Runs what is to be run for some constants, and says whether there was anything. -/
+/-- Runs the initialisers of some constants, and returns whether there were any. -/
 @[implemented_by runAllUnsafe]
 private opaque runAll (env : Environment) (names : Array Name) : IO Bool
 
-/-- Runs the initialisers of constants of a module, in the order of their declaration. -/
+/-- Runs the initialisers of constants of a module in the given order. -/
 def initialise (module : Name) (env : Environment) (names : Array Name) : DojoM Bool := do
   match ← (runAll env names).toBaseIO with
   | .ok ran =>
@@ -138,8 +151,8 @@ def initialise (module : Name) (env : Environment) (names : Array Name) : DojoM 
     refuse "import" desc
 
 /--
-The constants of a compiled module that have an initialiser, in the order of the text: one may read what another has
-made, and Lean keeps them sorted by their names.
+The constants of a compiled module that have an initialiser, in the order of the text, since one may use the result of
+another. (Lean keeps them sorted by name.)
 -/
 def declaredInitialisers (env : Environment) (data : ModuleData) : Array Name := Id.run do
   let some (_, entries) := data.entries.find? fun (name, _) => name == ``Lean.regularInitAttr | return #[]
@@ -153,7 +166,7 @@ def declaredInitialisers (env : Environment) (data : ModuleData) : Array Name :=
     let (lineB, columnB) := line b
     lineA < lineB || (lineA == lineB && columnA < columnB)
 
-/-- An environment that has room for all that is registered by now. -/
+/-- An environment with room for everything that is registered by now. -/
 def upToDate (env : Environment) : DojoM Environment := do
   if ← (← read).registered.get then (← read).host.grown env else return env
 

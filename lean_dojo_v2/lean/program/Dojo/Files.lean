@@ -1,16 +1,16 @@
 import Dojo.Modules
 
 /-!
-# A text of a request as a file to elaborate
+# Texts of requests as files to elaborate
 
-Its header, the environment it starts from, and its own module name.
+A file has a header, an environment that it starts from, and the name of its module.
 -/
 
 namespace Dojo
 
 open Lean Elab
 
-/-- The module of a text without a name, as on Lean's command line. -/
+/-- The module of a text without a file name, as on Lean's command line. -/
 private def unnamed : Name := `_stdin
 
 /-- A text that is ready to be elaborated. -/
@@ -20,9 +20,9 @@ structure OpenFile where
   /-- The command state before the first command. -/
   state : Command.State
   base : Base
-  /-- The text's module, where it has one. -/
+  /-- The text's module, if it has one. -/
   module? : Option Name
-  /-- Each once. -/
+  /-- Each imported module once. -/
   imports : Array Name := #[]
   /-- Messages of the header. -/
   messages : Array Json := #[]
@@ -39,11 +39,11 @@ def OpenFile.moduleOf? (file : OpenFile) (name : Name) : Option Name :=
 /-- How a text is opened. -/
 structure Opening where
   file : String
-  /-- Its name in messages, and its module's name where that is inside the project. -/
+  /-- Its name in messages. Inside the project, it also names the module. -/
   fileName : String := "<input>"
-  /-- Whether it begins with imports of its own; else it continues the environment of the session. -/
+  /-- Whether it begins with imports of its own. Otherwise it continues the environment of the session. -/
   header : Bool := true
-  /-- Without a header: whether what the session has opened is open in the text too, as it is for goals. -/
+  /-- Without a header: whether namespaces that are open in the session are open in the text too, as for goals. -/
   inScope : Bool := false
   /-- Whether to import the project's modules from their compiled files. -/
   compiled : Bool := false
@@ -55,7 +55,7 @@ def textFields : List Field := [
   required .text "file", optional .text "fileName", optional .boolean "header", optional .natural "prefix",
   optional .object "options", optional .text "module"]
 
-/-- What a request says of the text in it. -/
+/-- Reads from a request how to open its text. -/
 def Opening.ofRequest (request : Request) : Opening where
   file := request.text "file"
   fileName := request.text "fileName" "<input>"
@@ -64,27 +64,27 @@ def Opening.ofRequest (request : Request) : Opening where
   options := request.object "options"
   module? := (request.text? "module").map (·.toName)
 
-/-- The session's scope in place of a fresh one. -/
+/-- Replaces the fresh scope of a text with the session's. -/
 private def inScopeOfSession (state : Command.State) (opening : Opening) : DojoM Command.State := do
   let theirs := (← (← read).command.get).scopes.head!
   let own := state.scopes.head!
   let scope := { own with currNamespace := theirs.currNamespace, openDecls := theirs.openDecls }
   return { state with scopes := [if opening.options.isEmpty then { scope with opts := theirs.opts } else scope] }
 
-/-- `include_str` looks beside its file, and a name alone is beside nothing to Lean. -/
+/-- `include_str` looks in the folder of its file, and for Lean a bare file name has no folder. -/
 private def placeOf (fileName : String) : String :=
   if fileName.endsWith ".lean" && !fileName.contains '/' then s!"./{fileName}" else fileName
 
 /-- Opens a text. -/
 def openText (opening : Opening) : DojoM OpenFile := do
-  if opening.file.contains '\x00' then refuse "command" "file holds a NUL byte"
-  if let some problem := nestingProblem? opening.file then refuse "command" s!"file: {problem}"
+  if opening.file.contains '\x00' then refuse "command" "file contains a NUL byte"
   let source := Source.ofText (.ofString opening.file) (placeOf opening.fileName)
   let module? := opening.module? <|> (← moduleOfFile? opening.fileName)
   let stateFor (env : Environment) : DojoM Command.State := commandState env opening.options (module?.getD unnamed)
   if opening.header then
-    let { imports, whole, messages, parserState } ← (parseHeader source : IO Header)
-    let base ← baseOf imports opening.compiled
+    let header ← (parseHeader source : IO Header)
+    let { imports, whole, messages, parserState, .. } := header
+    let base ← header.locating (baseOf imports opening.compiled)
     let state := openWhole (← stateFor (← upToDate base.env)) whole opening.file
     return { source, parserState, state, base, module?, imports := imports.toList.eraseDups.toArray, messages }
   let base : Base := { env := ← sessionEnv, library := ← (← read).library.get, isImported := false }
@@ -96,18 +96,20 @@ def openText (opening : Opening) : DojoM OpenFile := do
 def OpenFile.run (file : OpenFile) (visit : Elaborated → DojoM Bool) : DojoM Command.State := do
   return (← runSource file.source file.parserState file.state visit).2
 
-/-! ## Beginnings of files that stay elaborated, for requests about what follows them -/
+/-! ## Beginnings of files, which stay elaborated for further requests about what follows them -/
 
-/-- Elaborated beginnings that are kept; the least recently used goes first. -/
+/-- The number of elaborated beginnings that are kept; the least recently used is dropped first. -/
 def maxBeginnings : Nat := 128
 
-/-- A text that is opened behind its beginning. -/
+/-- A text that is opened after its beginning. -/
 structure Opened where
   file : OpenFile
-  /-- Whether the beginning was there already. -/
+  /-- The family of its `Beginning`, if it has one. -/
+  family? : Option String := none
+  /-- Whether the beginning was already elaborated. -/
   warm : Bool := false
 
-/-- What beginnings must have in common to follow each other. -/
+/-- What beginnings must have in common for one to continue another. -/
 private def familyOf (file : OpenFile) (opening : Opening) : DojoM String := do
   let texts ← sourceKeys file.imports
   let options := (record opening.options).compress
@@ -130,9 +132,9 @@ private def elaborateTo (file : OpenFile) (family start : String) (from? : Optio
   return { family, text := start, parserState, state, messages := ← said.get }
 
 /--
-Opens a request's text behind the commands that end in its `prefix`, a number of bytes. The state there is kept for the
-next request whose text begins the same, and a longer beginning goes on from a shorter one. Only Lean's parser knows
-where a command begins (at its docstring, at `open Foo in`, at `mutual`), so the prefix may end inside one.
+Opens a request's text after the commands that end within its `prefix`, a number of bytes. The state there is kept for
+further requests whose texts begin in the same way, and a longer beginning continues a shorter one. Only Lean's parser
+knows where a command begins (at its docstring, at `open Foo in`, at `mutual`), so the prefix may end inside one.
 -/
 def openBehind (request : Request) : DojoM Opened := do
   let opening := { Opening.ofRequest request with inScope := true }
@@ -149,6 +151,29 @@ def openBehind (request : Request) : DojoM Opened := do
   let isSame (one : Beginning) : Bool := one.family == family && one.text == start
   keepLast (← read).beginnings maxBeginnings isSame { entry with used := entry.used + 1 }
   let { parserState, state, messages, .. } := entry
-  return { file := { file with parserState, state, messages }, warm := entry.used > 0 }
+  return { file := { file with parserState, state, messages }, family? := some family, warm := entry.used > 0 }
+
+/-- The number of texts whose commands stay elaborated. They hold information trees, which are large. -/
+def maxVisited : Nat := 4
+
+/--
+Elaborates a text as `OpenFile.run` does, but keeps its commands, and reuses those that it has kept for the last texts.
+-/
+def Opened.revisit (opened : Opened) (visit : Elaborated → DojoM Bool) : DojoM Unit := do
+  let { file, family?, .. } := opened
+  let some family := family? | discard <| file.run visit
+  let start := file.parserState.pos.byteIdx
+  let isSame (one : Visited) : Bool := one.family == family && one.start == start && one.text == file.text.lean
+  let cache := (← read).visited
+  let known := ((← cache.get).find? isSame).getD
+    { family, text := file.text.lean, start, parserState := file.parserState, state := file.state }
+  keepLast cache maxVisited isSame known
+  for unit in known.units do
+    if (← visit unit) || unit.isLast then return
+  let further ← IO.mkRef (#[] : Array Elaborated)
+  let (parserState, state) ← runSource file.source known.parserState known.state fun unit => do
+    further.modify (·.push unit)
+    visit unit
+  keepLast cache maxVisited isSame { known with units := known.units ++ (← further.get), parserState, state }
 
 end Dojo

@@ -2,13 +2,12 @@ import Dojo.Constants
 import Dojo.InfoTrees
 import Dojo.Options
 import Dojo.Session
-import Dojo.Taint
 import Dojo.Text
 
 /-!
 # Running Lean's monads and its front end
 
-A proof state holds the contexts and states that its next step runs with; Lean itself makes the first of them, out of a
+A proof state holds the contexts and states that its next step runs with. Lean itself makes the first of them from a
 command state.
 -/
 
@@ -42,7 +41,7 @@ def Monads.ofCommand (state : Command.State) : DojoM Monads := do
   | .ok (monads, _) => return monads
   | .error exception => refuse "exception" (← exceptionText exception)
 
-/-- Runs an action; an exception of Lean's is a value, and what the action did until then is kept. -/
+/-- Runs an action. A Lean exception is returned as a value, along with the state at that point. -/
 def Monads.attempt {α} (monads : Monads) (act : TermElabM α) : DojoM (Except Exception α × Monads) := do
   let cancelTk? ← (← read).cancel.get
   let initHeartbeats ← (IO.getNumHeartbeats : BaseIO Nat)
@@ -54,17 +53,16 @@ def Monads.attempt {α} (monads : Monads) (act : TermElabM α) : DojoM (Except E
   let (termState, metaState, coreState) := (← termRef.get, ← metaRef.get, ← coreRef.get)
   return (result, { monads with termState, metaState, coreState })
 
-/-- Runs an action; an exception of Lean's ends the request with an error of a kind. -/
+/-- Runs an action. A Lean exception ends the request with an error of the given kind. -/
 def Monads.run {α} (monads : Monads) (act : TermElabM α) (kind := "exception") : DojoM (α × Monads) := do
   match ← monads.attempt act with
   | (.ok value, monads) => return (value, monads)
   | (.error exception, _) => refuse kind (← exceptionText exception)
 
 /-!
-## What `#print axioms` says
+## The messages of `#print axioms`
 
-A library may come without its proofs (the embedded engine's does); Lean itself would then list each of its theorems as
-an axiom.
+The embedded engine's library has no proofs, so Lean itself would list each of its theorems as an axiom.
 -/
 
 /-- Whether a constant was imported from Lean's library. -/
@@ -84,7 +82,7 @@ private def axiomsSentence (env : Environment) (name : Name) : String := Id.run 
   let theorems := if unseen == 1 then "a theorem of Lean's library" else s!"{unseen} theorems of Lean's library"
   return s!"{known}, besides those of {theorems}: the embedded engine has no proofs of these"
 
-/-- The constants that some information trees name, in order. -/
+/-- The constants that information trees mention, in order. -/
 private def constantsIn (trees : List InfoTree) : Array Name :=
   trees.foldl (init := #[]) fun found tree =>
     tree.foldInfo (init := found) fun _ info found =>
@@ -92,7 +90,7 @@ private def constantsIn (trees : List InfoTree) : Array Name :=
       | .ofTermInfo info => if let .const name _ := info.expr then found.push name else found
       | _ => found
 
-/-- The messages of `#print axioms` in an environment whose library has no proofs, put right. -/
+/-- Corrects the messages of `#print axioms` in an environment whose library has no proofs. -/
 def correctAxioms (kind : Name) (messages : Array Json) (trees : List InfoTree) (env : Environment) : Array Json :=
   if kind != ``Parser.Command.printAxioms || hasProofs env then messages else
   let asked := constantsIn trees
@@ -110,8 +108,8 @@ def correctAxioms (kind : Name) (messages : Array Json) (trees : List InfoTree) 
 /-!
 ## Elaborating a text, command by command
 
-As Lean's own front end does (`Lean.Elab.Frontend`). A visitor sees each command with the state before it, its syntax,
-messages and information trees.
+This follows Lean's own front end (`Lean.Elab.Frontend`). A visitor sees each command with the state before it, its
+syntax, messages and information trees.
 -/
 
 /-- A text ready for the parser. -/
@@ -123,21 +121,11 @@ structure Source where
 def Source.ofText (text : SourceText) (fileName : String) : Source :=
   { text, fileName, input := Parser.mkInputContext text.lean fileName }
 
-/-- One command of a text. -/
-structure Elaborated where
-  /-- Where it begins, in bytes of Lean's text. -/
-  start : Nat
-  /-- Where it ends, trailing white space included. -/
-  stop : Nat
-  stx : Syntax
-  /-- Its messages as JSON. -/
-  messages : Array Json
-  trees : List InfoTree
-  before : Command.State
-  after : Command.State
-
-/-- Whether it is the end of the text. -/
+/-- Whether this is the end of the text. -/
 def Elaborated.isEnd (unit : Elaborated) : Bool := unit.stx.isOfKind ``Parser.Command.eoi
+
+/-- Whether Lean reads nothing after it. -/
+def Elaborated.isLast (unit : Elaborated) : Bool := unit.isEnd || unit.stx.isOfKind ``Parser.Command.exit
 
 /-- The constants that it added. -/
 def Elaborated.added (unit : Elaborated) : Array (Name × ConstantInfo) := addedTo unit.before.env unit.after.env
@@ -147,7 +135,15 @@ def messagesJson (log : MessageLog) : BaseIO (Array Json) := log.toArray.mapM (�
 
 def isError (message : Json) : Bool := message.getObjValAs? String "severity" matches .ok "error"
 
-/-- A command state to begin with; in `module?`, whose name private names carry, if one is given. -/
+/-- The line and the column of a message, both from 1. -/
+def placeOfMessage (message : Json) : Nat × Nat :=
+  let position := message.getObjValD "pos"
+  let number (name : String) : Nat := (position.getObjValAs? Nat name).toOption.getD 0
+  (number "line", number "column" + 1)
+
+def textOfMessage (message : Json) : String := (message.getObjValAs? String "data").toOption.getD ""
+
+/-- A fresh command state. If `module?` is given, private names carry its name. -/
 def commandState (env : Environment) (given : List (String × Json) := []) (module? : Option Name := none) :
     DojoM Command.State := do
   let options ← MonadExcept.ofExcept (withLimits (← read).options given)
@@ -156,12 +152,14 @@ def commandState (env : Environment) (given : List (String × Json) := []) (modu
     | none => env
   return Command.mkState env {} (← MonadExcept.ofExcept (leanOptions options))
 
-/-- What Lean's own parser reads in a header. -/
+/-- A header as Lean's own parser reads it. -/
 structure Header where
   /-- `Init` is among them unless the file begins with `prelude`. -/
   imports : Array Name
-  /-- Those of `import all`. -/
+  /-- The modules of `import all`. -/
   whole : Array Name
+  /-- The line and column of each written import, from 1. -/
+  places : Array (Name × Nat × Nat)
   messages : Array Json
   parserState : Parser.ModuleParserState
 
@@ -169,7 +167,22 @@ def parseHeader (source : Source) : IO Header := do
   let (header, parserState, log) ← Parser.parseHeader source.input
   let all := headerToImports header
   let whole := (all.filter isWhole).map (·.module)
-  return { imports := all.map (·.module), whole, messages := ← messagesJson log, parserState }
+  let mut places := #[]
+  for stx in Syntax.topDown header do
+    unless kindOf stx == ``Parser.Module.import do continue
+    if let (some (start, _), some name) := (rangeOf? stx, stx.find? (·.isIdent)) then
+      places := places.push (name.getId, source.text.position start)
+  return { imports := all.map (·.module), whole, places, messages := ← messagesJson log, parserState }
+
+/-- Adds its line and column to a failed import: those of the first module in the header that the error mentions. -/
+def Header.locating {α} (header : Header) (act : DojoM α) : DojoM α := do
+  try act catch failure =>
+    let words := wordsOf (failure.desc.map fun c => if "(),:".contains c then ' ' else c)
+    let place? := words.findSome? fun word => header.places.findSome? fun (name, place) =>
+      if moduleText name == word then some place else none
+    let some (line, column) := place? | throw failure
+    if failure.kind != "import" then throw failure
+    throw { failure with desc := s!"{line}:{column}: {failure.desc}" }
 
 private def parseCommand (source : Source) (parserState : Parser.ModuleParserState) (state : Command.State) :
     Syntax × Parser.ModuleParserState × MessageLog :=
@@ -178,21 +191,30 @@ private def parseCommand (source : Source) (parserState : Parser.ModuleParserSta
     { env := state.env, options := scope.opts, currNamespace := scope.currNamespace, openDecls := scope.openDecls }
   Parser.parseCommand source.input context parserState {}
 
-/-- The trees of the last command, with what its tasks contributed filled in. -/
+/-- The trees of the last command, including those from its tasks. -/
 private def treesOf (state : Command.State) : List InfoTree :=
   state.infoState.substituteLazy.get.trees.toList
 
-/-- What tasks of a command say: a text may have its proofs elaborated by some (`set_option Elab.async true`). -/
+/-- The messages from the tasks of a command. A text may have tasks elaborate its proofs (`set_option Elab.async true`). -/
 private def saidByTasks (state : Command.State) : MessageLog :=
   state.snapshotTasks.foldl (init := {}) fun log task =>
     task.get.getAll.foldl (init := log) fun log one => one.diagnostics.msgLog.unreported.foldl (·.add ·) log
 
-/-- Elaborates one command. What elaborators throw is logged; an exception that gets here is an abort, silent in Lean. -/
+/-- The number of tactics in the longest sequence of a piece of syntax, or `longest` if that is more. -/
+private partial def longestSequence (longest : Nat) (stx : Syntax) : Nat :=
+  let own := if isSequence stx then stx.getArgs.foldl (init := 0) fun most list => max most ((list.getNumArgs + 1) / 2) else 0
+  stx.getArgs.foldl (init := max longest own) longestSequence
+
+/-- Elaborates one command. Lean logs what elaborators throw; an exception that arrives here is a silent abort. -/
 private def elaborate (source : Source) (stx : Syntax) (state : Command.State) (position : Nat) :
     DojoM Command.State := do
   let context := commandContext source.fileName source.text.fileMap position (← (← read).cancel.get)
   let act : Command.CommandElabM Command.State := do
-    try Command.elabCommandTopLevel stx catch _ => pure ()
+    let length := longestSequence 0 stx
+    if length > maxTactics then
+      logErrorAt stx m!"a sequence of {length} tactics, more than {maxTactics}"
+    else
+      try Command.elabCommandTopLevel stx catch _ => pure ()
     get
   match ← runCommand act context { state with messages := {}, infoState := { enabled := true } } with
   | .ok (after, _) => return { after with messages := after.messages ++ saidByTasks after, snapshotTasks := #[] }
@@ -200,25 +222,14 @@ private def elaborate (source : Source) (stx : Syntax) (state : Command.State) (
 
 private def elaborateUnit (source : Source) (stx : Syntax) (before : Command.State) (start stop : Nat)
     (complaints : Array Json) : DojoM Elaborated := do
-  noteCommand before.env stx
   let after ← elaborate source stx before start
-  notePretenders before.env after.env
   let trees := treesOf after
   let said ← messagesJson after.messages
   let messages := complaints ++ correctAxioms stx.getKind said trees after.env
   return { start, stop, stx, messages, trees, before, after }
 
-private def isLast (stx : Syntax) : Bool :=
-  stx.isOfKind ``Parser.Command.eoi || stx.isOfKind ``Parser.Command.exit
-
-/--
-Elaborates a text from a state on, until `visit` says to stop. With a `limit?` (a byte of Lean's text), only the
-commands that end at or before it; one that ends there with a syntax error is not among them: it may be the beginning of
-what follows, which Lean could not read.
--/
-partial def runSource (source : Source) (parserState : Parser.ModuleParserState) (state : Command.State)
-    (visit : Elaborated → DojoM Bool) (limit? : Option Nat := none) :
-    DojoM (Parser.ModuleParserState × Command.State) := do
+private partial def runCommands (source : Source) (parserState : Parser.ModuleParserState) (state : Command.State)
+    (visit : Elaborated → DojoM Bool) (limit? : Option Nat) : DojoM (Parser.ModuleParserState × Command.State) := do
   let start := parserState.pos.byteIdx
   if limit?.any (start ≥ ·) then return (parserState, state)
   let (stx, next, log) := parseCommand source parserState state
@@ -227,7 +238,19 @@ partial def runSource (source : Source) (parserState : Parser.ModuleParserState)
   if limit?.any fun limit => stop > limit || (stop == limit && !complaints.isEmpty) then return (parserState, state)
   let unit ← elaborateUnit source stx state start stop complaints
   let finished ← visit unit
-  if finished || isLast stx then return (next, unit.after)
-  runSource source next unit.after visit limit?
+  if finished || unit.isLast then return (next, unit.after)
+  runCommands source next unit.after visit limit?
+
+/--
+Elaborates a text from a given state on, until `visit` returns true. With a `limit?` (a byte of Lean's text), it elaborates
+only commands that end at or before the limit. It omits a command that ends there with a syntax error, because that may be
+the beginning of what follows the limit.
+-/
+def runSource (source : Source) (parserState : Parser.ModuleParserState) (state : Command.State)
+    (visit : Elaborated → DojoM Bool) (limit? : Option Nat := none) :
+    DojoM (Parser.ModuleParserState × Command.State) := do
+  if let some problem := sizeProblem? source.text.lean parserState.pos.byteIdx then
+    refuse "command" s!"file: {problem}"
+  runCommands source parserState state visit limit?
 
 end Dojo

@@ -3,14 +3,14 @@ import Lean
 /-!
 # Information trees
 
-What elaboration recorded about tactics, terms and names.
+What the elaborator has recorded about tactics, terms and names.
 -/
 
 namespace Dojo
 
 open Lean Elab
 
-/-- The byte range of syntax in Lean's text; none for syntax that no source text stands for. -/
+/-- The byte range of syntax in Lean's text; `none` for syntax that is not from the text. -/
 def rangeOf? (stx : Syntax) : Option (Nat × Nat) := do
   let start ← stx.getPos? (canonicalOnly := true)
   let stop ← stx.getTailPos? (canonicalOnly := true)
@@ -21,13 +21,18 @@ def kindOf : Syntax → Name
   | .node _ kind _ => kind
   | _ => .anonymous
 
-/-- What stands above a node of a tree, as far as the program asks for it. -/
+/-- What the program needs to know of the ancestors of a node in a tree. -/
 structure Above where
   context : ContextInfo
-  /-- The syntax of the nearest tactic above. -/
+  /-- The syntax of the nearest tactic above the node. -/
   tactic? : Option Syntax := none
-  /-- Whether a `sorry` or `admit` tactic stands above. -/
+  /-- Whether the node is inside a `sorry` or `admit` tactic. -/
   inSorry : Bool := false
+  /--
+  The environment before the nearest command above the node, if another part of the same command ran before it: the
+  `attribute …` of `attribute … in`, or the first of several commands that a macro expands to.
+  -/
+  before? : Option Environment := none
 
 def isSorryTactic (info : Info) : Bool :=
   match info with
@@ -36,7 +41,7 @@ def isSorryTactic (info : Info) : Bool :=
     kind == ``Parser.Tactic.tacticSorry || kind == ``Parser.Tactic.tacticAdmit
   | _ => false
 
-/-- Syntax that holds the tactics of a `by` block. -/
+/-- Whether syntax is a sequence of tactics, as in a `by` block. -/
 def isSequence (stx : Syntax) : Bool :=
   let kind := kindOf stx
   kind == ``Parser.Tactic.tacticSeq || kind == ``Parser.Tactic.tacticSeq1Indented ||
@@ -45,6 +50,11 @@ def isSequence (stx : Syntax) : Bool :=
 /-- Whether a tactic is a member of a tactic sequence. -/
 def Above.isMember (above : Above) : Bool :=
   above.tactic?.any isSequence
+
+/-- The environment after a command that is a part of another one. -/
+private def behindCommand? : InfoTree → Option Environment
+  | .context (.commandCtx context) (.node (.ofCommandInfo _) _) => some context.env
+  | _ => none
 
 private partial def visitTree (visit : Above → Info → IO Unit) (above? : Option Above) : InfoTree → IO Unit
   | .context part tree => do
@@ -63,7 +73,9 @@ private partial def visitTree (visit : Above → Info → IO Unit) (above? : Opt
       | .ofTacticInfo tactic =>
         { above with tactic? := some tactic.stx, inSorry := above.inSorry || isSorryTactic info }
       | _ => above
-    children.forM (visitTree visit (some inside))
+    discard <| children.foldlM (init := inside) fun inside child => do
+      visitTree visit (some inside) child
+      return { inside with before? := behindCommand? child <|> inside.before? }
   | .hole _ => return
 
 /-- Visits every node of some trees, parents first. -/

@@ -1,9 +1,10 @@
 import Dojo.Constants
 import Dojo.Options
+import Dojo.PlainSettings
 import Dojo.States
 
 /-!
-# What an environment holds, what a term is, and how a text parses: `env.*`, `expr.echo`, `dojo.parse_tactic`
+# Looking into environments, terms and syntax: `env.*`, `expr.echo`, `dojo.parse_tactic`
 -/
 
 namespace Dojo
@@ -12,7 +13,7 @@ open Lean Elab Meta
 
 private abbrev Shower := Expr → IO Json
 
-/-- How a term is shown without hypotheses, in the session's scope. -/
+/-- Shows terms without hypotheses, in the session's scope. -/
 private def shownIn (monads : Monads) : DojoM Shower := do
   let settings ← settings
   return expressionRecord settings monads.printContext
@@ -70,7 +71,7 @@ private def describeEnv (_ : Request) : DojoM Json := do
   return record [
     ("imports", nameList (env.imports.map (·.module)).toList), ("modules", nameList env.allImportedModuleNames.toList)]
 
-/-- What one module declares. -/
+/-- The imports and the constants of one module. -/
 private def readModule (request : Request) : DojoM Json := do
   let env ← sessionEnv
   let module := request.text "module"
@@ -80,13 +81,13 @@ private def readModule (request : Request) : DojoM Json := do
     ("imports", nameList (data.imports.map (·.module)).toList), ("constNames", nameList data.constNames.toList),
     ("extraConstNames", nameList data.extraConstNames.toList)]
 
-/-- Lean's own auxiliaries. -/
+/-- Whether a name is one of Lean's own auxiliaries. -/
 private def isHidden (name : Name) : Bool :=
   name.hasMacroScopes || match name with
     | .str _ part => part.startsWith "_proof_" || part.startsWith "_simp_"
     | _ => false
 
-/-- The kind that a constant was declared as, where a library has no proofs. -/
+/-- The kind that a constant was declared as, even if the library has no proofs. -/
 private def declaredKind (env : Environment) (name : Name) (info : ConstantInfo) : String :=
   match info with
   | .axiomInfo _ =>
@@ -96,7 +97,7 @@ private def declaredKind (env : Environment) (name : Name) (info : ConstantInfo)
     | _ => "axiom"
   | info => kindWord info
 
-/-- Every safe name but Lean's own auxiliaries, each behind the first letter of its kind, as in `dNat.add`. -/
+/-- Every safe constant except Lean's own auxiliaries, each after the first letter of its kind, as in `dNat.add`. -/
 private def catalog (request : Request) : DojoM Json := do
   let env ← sessionEnv
   let pre? := request.text? "modulePrefix"
@@ -115,7 +116,7 @@ private def catalog (request : Request) : DojoM Json := do
   if isWanted none then symbols := symbolsOf symbols (elaborated env)
   return record [("symbols", toJson symbols)]
 
-/-- The term in a field of a request, and its type where the request gives one. -/
+/-- The term in a field of a request, and its type if the request gives one. -/
 private def givenTerm (request : Request) (field : String) : DojoM (Expr × Option Expr × Monads) := do
   let monads ← Monads.ofCommand (← (← read).command.get)
   let monads := monads.withLevels ((request.texts "levels").map (·.toName))
@@ -148,11 +149,10 @@ private def addConstant (request : Request) : DojoM Json := do
     else .defnDecl { name, levelParams, type, value, hints := .abbrev, safety := .safe }
   let (_, monads) ← monads.run do addDecl declaration
   let env := monads.coreState.env
-  notePretenders command.env env
   session.command.set { command with env }
   return record []
 
-/-- One piece of syntax at the beginning of a text, and where it ends in bytes. -/
+/-- Parses one piece of syntax at the beginning of a text, and returns the byte where it ends. -/
 private def parsePiece (request : Request) : DojoM Json := do
   let env ← sessionEnv
   let category := request.text "category"
@@ -193,7 +193,7 @@ private def parseTactic (request : Request) : DojoM Json := do
       ("kinds", toJson inventory.kinds),
       ("identifiers", toJson inventory.identifiers),
       ("atoms", toJson inventory.atoms)]
-      [if hasPlainSettings env stx then none else some ("evaluates", .bool true)]
+      [if hasPlainSettings stx then none else some ("evaluates", .bool true)]
 
 def inspectCommands : List Command := [
   { name := "env.inspect", run := inspect, fields := [

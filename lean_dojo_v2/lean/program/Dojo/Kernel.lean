@@ -1,19 +1,19 @@
 import Dojo.Constants
 
 /-!
-# Lean's kernel once more, over what a theorem rests on
+# Checking what constants depend on with Lean's kernel
 
-A program in a text (`run_cmd`, `elab`, `initialize`) may put into the environment what the kernel never saw, or replace
-what it saw. So a theorem is taken for proved only after all constants that it rests on were added again, each behind
-those that it mentions, to the environment of the library alone, which no text has touched. What the kernel makes by
-itself (constructors, recursors) is its own there, whatever the text's environment says of them.
+A program in a text (`run_cmd`, `elab`, `initialize`) may add constants to the environment that the kernel never saw, or
+replace those that it saw. So everything that a constant depends on is taken apart into declarations, each after those
+that it mentions, and a kernel that has seen no text adds them to the library's environment. The kernel makes constructors
+and recursors itself, whatever the text's environment has in their place.
 -/
 
 namespace Dojo
 
 open Lean
 
-/-- A constant that the kernel does not take, and why. -/
+/-- A constant that the kernel refuses, and why. -/
 structure Problem where
   constant : String
   message : String
@@ -22,10 +22,10 @@ structure Problem where
 instance : ToJson Problem where
   toJson problem := Json.mkObj [("constant", problem.constant), ("message", problem.message)]
 
-/-- A kernel's message may hold whole terms. -/
+/-- The maximum length of a kernel's message, which may contain whole terms. -/
 private def maxMessage : Nat := 200
 
-/-- What must be there before a constant, and the declaration that makes it: none where that of something else does. -/
+/-- What a constant needs, and the declaration that makes it; `none` if the declaration of another constant makes it. -/
 structure AddPlan where
   uses : Array Name
   declaration? : Option Declaration := none
@@ -49,7 +49,7 @@ private def planOfInductive (env : Environment) (info : InductiveVal) : AddPlan 
   let declaration := .inductDecl info.levelParams info.numParams types.toList false
   return { uses := mentioned.filter (!own.contains ·), declaration? := some declaration }
 
-/-- The declaration that adds an axiom, a definition, a theorem or an opaque constant again. -/
+/-- The declaration of an axiom, a definition, a theorem or an opaque constant. -/
 def declarationOf? : ConstantInfo → Option Declaration
   | .axiomInfo info => some (.axiomDecl info)
   | .defnInfo info => some (.defnDecl info)
@@ -66,12 +66,12 @@ def addPlan (env : Environment) (info : ConstantInfo) : AddPlan :=
   | _ => { uses := constantsOf info, declaration? := declarationOf? info }
 
 /--
-A text may raise its own limits, so that of the request's time is the only one; from 4.33 on the kernel goes as deep as an
-option says, not as its stack allows.
+A text may raise its own limits, so only the request's time is limited. Since 4.33, an option limits the kernel's depth,
+not its stack.
 -/
 private def unlimited : Options := ({} : Options) |>.set `maxHeartbeats (0 : Nat) |>.set `maxRecDepth (10000 : Nat)
 
-/-- The names that a declaration adds, and the terms in it; none for quotients, which the kernel makes. -/
+/-- The names that a declaration adds, and the terms in it; nothing for quotients, which the kernel makes. -/
 def partsOfDeclaration : Declaration → Array Name × Array Expr
   | .axiomDecl info => (#[info.name], #[info.type])
   | .defnDecl info => (#[info.name], #[info.type, info.value])
@@ -84,16 +84,16 @@ def partsOfDeclaration : Declaration → Array Name × Array Expr
   | _ => (#[], #[])
 
 /--
-Names that have a meaning of their own to the kernel, whatever is declared by them: what it computes, and what it takes
-literals and quotients for (`type_checker.cpp`, `quot.cpp`). A text with only a part of Lean's library below it could
-declare these, and prove `4 = 2` with a `Nat.gcd` of its own. The kernel itself looks at `Eq` before it takes quotients.
+Names that the kernel treats specially, whatever is declared under them: the functions that it computes, and the types of
+literals and quotients (`type_checker.cpp`, `quot.cpp`). A text that imports only a part of Lean's library could declare
+these itself, and prove `4 = 2` with its own `Nat.gcd`. (The kernel itself checks `Eq` before it accepts quotients.)
 -/
 private def kernelsOwn : List Name := [
   `Nat, `Nat.zero, `Nat.succ, `Nat.add, `Nat.sub, `Nat.mul, `Nat.div, `Nat.mod, `Nat.gcd, `Nat.beq, `Nat.ble, `Nat.land,
   `Nat.lor, `Nat.xor, `Nat.shiftLeft, `Nat.shiftRight, `Nat.pow, `Nat.log2, `String, `String.mk, `String.ofList, `Quot,
   `Quot.mk, `Quot.lift, `Quot.ind, `Lean.reduceBool, `Lean.reduceNat]
 
-/-- Adds a declaration to a kernel's environment; the error is what the kernel has against it, on one line. -/
+/-- Adds a declaration to a kernel's environment, or returns the kernel's error on one line. -/
 def addToKernel (kernel : Kernel.Environment) (declaration : Declaration) (cancel? : Option IO.CancelToken) :
     IO (Except String Kernel.Environment) := do
   if let some name := (partsOfDeclaration declaration).1.find? kernelsOwn.contains then
@@ -111,12 +111,12 @@ private inductive Work where
 private instance : Inhabited Work := ⟨.enter .anonymous⟩
 
 /--
-The declarations that constants rest on beyond `base`, each behind those that it mentions, but for what was `seen` before;
-with all that is seen now. What is not in the environment has none.
+The declarations that constants depend on beyond `base`, each after those that it mentions. Names that are not in the
+environment are skipped.
 -/
-def declarationsBehind (env : Environment) (base : Kernel.Environment) (roots : Array Name) (seen : NameSet := {}) :
-    Array (ConstantInfo × Declaration) × NameSet := Id.run do
-  let mut seen := seen
+def declarationsBehind (env : Environment) (base : Kernel.Environment) (roots : Array Name) :
+    Array (ConstantInfo × Declaration) := Id.run do
+  let mut seen : NameSet := {}
   let mut found := #[]
   let mut work := roots.reverse.map Work.enter
   while !work.isEmpty do
@@ -131,67 +131,46 @@ def declarationsBehind (env : Environment) (base : Kernel.Environment) (roots : 
       let plan := addPlan env info
       if let some declaration := plan.declaration? then work := work.push (.leave info declaration)
       work := work ++ plan.uses.reverse.map Work.enter
-  return (found, seen)
-
-/-- What the kernel has taken of the declarations that it was given, and what it has against the others, by their names. -/
-structure Court where
-  kernel : Kernel.Environment
-  refused : NameMap Problem := {}
-
-/-- Gives a declaration to the kernel. What rests on something that it refused has the same problem. -/
-def Court.hear (court : Court) (declaration : Declaration) (cancel? : Option IO.CancelToken) : IO Court := do
-  let (names, terms) := partsOfDeclaration declaration
-  let refuse (problem : Problem) : Court :=
-    { court with refused := names.foldl (init := court.refused) fun all name => all.insert name problem }
-  unless court.refused.isEmpty do
-    let used := terms.flatMap (·.getUsedConstants)
-    if let some problem := used.findSome? court.refused.find? then return refuse problem
-  match ← addToKernel court.kernel declaration cancel? with
-  | .ok kernel => return { court with kernel }
-  | .error message => return refuse { constant := userText (names.getD 0 .anonymous), message }
-
-/-- What the kernel has against a constant, which may be that it is not there. -/
-private def Court.problem? (court : Court) (name : Name) : Option Problem :=
-  court.refused.find? name <|>
-    if (court.kernel.find? name).isSome then none
-    else some { constant := userText name, message := "the kernel makes no such constant" }
-
-/-- What the kernel was given of an environment. -/
-structure Checked where
-  env : Environment
-  court : Court
-  seen : NameSet := {}
-
-/-- A checker of an environment, which has added nothing yet. -/
-def Checked.start (base : Kernel.Environment) (env : Environment) : Checked :=
-  { env, court := { kernel := base } }
-
-private def Checked.require (checked : Checked) (base : Kernel.Environment) (names : Array Name)
-    (cancel? : Option IO.CancelToken) : IO Checked := do
-  let (declarations, seen) := declarationsBehind checked.env base names checked.seen
-  let court ← declarations.foldlM (init := checked.court) fun court (_, one) => court.hear one cancel?
-  return { checked with court, seen }
+  return found
 
 /--
-What the kernel says of constants of an environment, with all that they rest on: none for each that it takes.
-
-`library` is the environment of the library's modules; `ground` has checked constants of the environment that the text
-began in, and comes back with more of them; `env` is that at the text's end. Where a program has replaced what the text
-began with, all is checked again.
+With these, a proof depends on compiled code: the kernel evaluates the first two, and the others are axioms about them.
+Only the process that elaborated a text has its compiled code.
 -/
-def kernelProblems (library : Environment) (ground : Checked) (env : Environment) (names : Array Name)
-    (cancel? : Option IO.CancelToken := none) : IO (Array (Option Problem) × Checked) := do
-  let base := library.toKernelEnv
-  let below := ground.env
-  let isOwn (name : Name) : Bool := (base.find? name).isNone && !below.contains name
-  let beneath := (closureOf env names isOwn).filterMap fun (name, _) => if isOwn name then none else some name
-  let ground ← ground.require base beneath cancel?
-  let isReplaced (name : Name) : Bool := (base.find? name).isNone &&
-    match below.find? name, env.find? name with
-    | some old, some new => !isSameConstant old new
-    | _, _ => true
-  let start := if beneath.any isReplaced then Checked.start base env else { ground with env }
-  let checked ← start.require base names cancel?
-  return (names.map checked.court.problem?, ground)
+private def evaluators : List Name := [
+  `Lean.reduceBool, `Lean.reduceNat, `Lean.ofReduceBool, `Lean.ofReduceNat, `Lean.trustCompiler]
+
+/-- The declarations that the kernel has accepted, and the objections to the others. -/
+structure Court where
+  kernel : Kernel.Environment
+  /-- The constants that the kernel has refused, with its reasons. -/
+  refused : NameMap Problem := {}
+  /-- The constants that depend on compiled code, with the name through which they do. -/
+  native : NameMap Name := {}
+
+/-- Gives a declaration to the kernel. If it depends on a refused constant, it has the same problem. -/
+def Court.hear (court : Court) (declaration : Declaration) (cancel? : Option IO.CancelToken) : IO Court := do
+  let (names, terms) := partsOfDeclaration declaration
+  let used := terms.flatMap (·.getUsedConstants)
+  let marked {α} (all : NameMap α) (mark : α) : NameMap α := names.foldl (init := all) fun all name => all.insert name mark
+  let native? := used.findSome? fun name => if evaluators.contains name then some name else court.native.find? name
+  let court := match native? with
+    | some native => { court with native := marked court.native native }
+    | none => court
+  if let some problem := used.findSome? court.refused.find? then
+    return { court with refused := marked court.refused problem }
+  match ← addToKernel court.kernel declaration cancel? with
+  | .ok kernel => return { court with kernel }
+  | .error message =>
+    let problem := { constant := userText (names.getD 0 .anonymous), message }
+    return { court with refused := marked court.refused problem }
+
+/-- The first problem that the kernel has with some constants that `env` has beyond `base`. -/
+def problemBeyond? (base env : Environment) (names : Array Name) (cancel? : Option IO.CancelToken) :
+    IO (Option Problem) := do
+  let kernel := base.toKernelEnv
+  let mut court : Court := { kernel }
+  for (_, declaration) in declarationsBehind env kernel names do court ← court.hear declaration cancel?
+  return names.findSome? court.refused.find?
 
 end Dojo

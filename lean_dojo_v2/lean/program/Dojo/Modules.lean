@@ -5,27 +5,28 @@ import Dojo.Pretty
 /-!
 # Modules of a project
 
-A text that imports a module which Lean does not find compiled is elaborated on top of it, in memory: dependencies first,
-each once for as long as its text stays the same. Who asks for it gets modules that were compiled beside their sources.
+If a text imports a module of which Lean finds no compiled file, the module is elaborated in memory: dependencies first,
+and each only once while its source stays the same. On request, modules are imported from compiled files beside their
+sources.
 
-Modules lie in the project's folder itself; else in one of its source folders, or in a package inside it: these are nobody's
-to tell, so the file with the shortest path that ends in the module's is taken.
+A module's source is in the project's folder, or in one of its source folders or packages. Nothing says in which, so it is
+the file with the shortest path that ends with the module's own path.
 -/
 
 namespace Dojo
 
 open Lean Elab
 
-/-- Folders that hold no sources; those that begin with a dot hold none either. -/
+/-- Folders without sources; folders whose names begin with a dot have none either. -/
 private def notSources : List String := ["build", "lake-packages", "node_modules"]
 
-/-- Deeper folders are not looked into. -/
+/-- The maximum depth of folders that are searched. -/
 private def maxFolders : Nat := 16
 
 private def inFolder (folder name : String) : String :=
   if folder.isEmpty then name else s!"{folder}/{name}"
 
-/-- The folders in some folders of a project, sorted. -/
+/-- The subfolders of some folders of a project, sorted. -/
 private def foldersIn (project : System.FilePath) (folders : Array String) : IO (Array String) := do
   let mut found := #[]
   for folder in folders do
@@ -53,18 +54,18 @@ def sourceOf? (project : System.FilePath) (module : Name) : IO (Option String) :
 /-!
 ## `import all`
 
-A text that imports all of a module may call its private names as its source does. To Lean such a text is no `module`
-here, so that it would not look for them: each is opened by its name, and by the ends of its name.
+A text that imports all of a module may use its private names as the module itself does. Here, such a text is not a
+`module` for Lean, so Lean would not look for them. They are opened, each under its name and under the ends of its name.
 -/
 
 private def declaring : List String := ["theorem", "lemma", "def", "abbrev", "instance", "opaque", "axiom"]
 
-/-- The names that a text declares, as it writes them. -/
+/-- The names that a text declares, as they are written. -/
 private def declaredIn (text : String) : List String :=
   let words := wordsOf text
   (words.zip (words.drop 1)).filterMap fun (word, next) => if declaring.contains word then some next else none
 
-/-- The constants of a module that was imported, or else of those that were elaborated in memory. -/
+/-- The constants of an imported module; if it was not imported, of all modules that were elaborated in memory. -/
 private def constantsOfModule (env : Environment) (module : Name) : Array Name :=
   match env.getModuleIdx? module with
   | some index => (env.header.moduleData[index.toNat]?.map (·.constNames)).getD #[]
@@ -77,7 +78,7 @@ private def endsOf (name : Name) : List Name :=
     | part :: rest => (part :: rest).foldl (· ++ ·) .anonymous :: ends rest
   ends name.components
 
-/-- Lets a text use the private names of the modules `whole`, but for those that it declares itself. -/
+/-- Lets a text use the private names of the modules `whole`, except those that it declares itself. -/
 def openWhole (state : Command.State) (whole : Array Name) (text : String) : Command.State := Id.run do
   if whole.isEmpty then return state
   let declared := declaredIn text
@@ -95,24 +96,25 @@ def openWhole (state : Command.State) (whole : Array Name) (text : String) : Com
 
 /-! ## Elaborating them in memory -/
 
-/-- So many elaborated chains of modules are kept. -/
+/-- The number of elaborated chains of modules that are kept. -/
 def maxChains : Nat := 64
 
 /-- A module of the project, and its text. -/
 structure Module where
   name : Name
-  /-- Where it lies in the project. -/
+  /-- Its path in the project. -/
   file : String
   text : String
+  imports : Array Name
 
-/-- What a text begins in. -/
+/-- The environment in which a text begins. -/
 structure Base where
   env : Environment
   /-- The environment of the imported modules that it is built on. -/
   library : Environment
-  /-- Whether all of it was imported, and nothing elaborated in memory. -/
+  /-- Whether all of it was imported, and nothing was elaborated in memory. -/
   isImported : Bool
-  /-- What was elaborated in memory: modules, and the environments behind them. -/
+  /-- The modules that were elaborated in memory, with the environments after them. -/
   owners : Array (Name × Environment) := #[]
 
 /-- The module that elaborated a constant in memory. -/
@@ -124,9 +126,11 @@ private def readModule? (module : Name) : DojoM (Option Module) := do
   let some project := (← read).project? | return none
   if (moduleText module).any fun c => c == '/' || c == '\\' then return none
   let some file ← (sourceOf? project module : IO (Option String)) | return none
-  return some { name := module, file, text := ← (IO.FS.readFile (project / file) : IO String) }
+  let text ← (IO.FS.readFile (project / file) : IO String)
+  let header ← (parseHeader (.ofText (.ofString text) (moduleText module)) : IO Header)
+  return some { name := module, file, text, imports := header.imports }
 
-/-- The module that a file of the project is. -/
+/-- The module of a file in the project. -/
 def moduleOfFile? (fileName : String) : DojoM (Option Name) := do
   unless fileName.endsWith ".lean" do return none
   let inside := match (← read).project? with
@@ -150,52 +154,49 @@ private partial def visitModule (plan : ModulePlan) (module : Name) (trail : Lis
     refuse "import" s!"import cycle: {" → ".intercalate names}"
   if ← (isCompiled module : IO Bool) then return { plan with library := plan.library.push module }
   let some found ← readModule? module | unknownModule module trail.head?
-  let header ← (parseHeader (.ofText (.ofString found.text) (moduleText module)) : IO Header)
-  let plan ← header.imports.foldlM (init := plan) fun plan next => visitModule plan next (module :: trail)
+  let plan ← found.imports.foldlM (init := plan) fun plan next => visitModule plan next (module :: trail)
   return { plan with own := plan.own.push found }
 
-/-- The imported modules among what some imports stand for, and the project's own in the order to elaborate. -/
+/-- The library modules that some imports need, and the project's own modules in the order in which to elaborate them. -/
 private def modulePlan (imports : Array Name) : DojoM ModulePlan :=
   imports.foldlM (init := {}) fun plan module => visitModule plan module []
 
-/-- What changes when the text of a module does. -/
+/-- A key that changes with the text of a module. -/
 private def Module.key (module : Module) : String := s!"{module.name} {hash module.text} {module.text.utf8ByteSize}"
 
-/-- The keys of modules behind some imports that are elaborated in memory: their texts change while the program runs. -/
+/-- The keys of the modules in memory that some imports need: their texts may change while the program runs. -/
 def sourceKeys (imports : Array Name) : DojoM (Array String) := do
   return (← modulePlan imports).own.map (·.key)
 
 private def runText (text : String) (state : Command.State) : DojoM Command.State := do
   return (← runSource (.ofText (.ofString text) "<engine>") {} state fun _ => return false).2
 
-/-- Closes what a module leaves open, so that what is local to it ends with it. -/
+/-- Closes the scopes that a module leaves open, so that its local declarations end with it. -/
 private partial def closeScopes (module : Name) (state : Command.State) : DojoM Command.State := do
   let scope :: _ :: _ := state.scopes | return state
   let next ← runText s!"end {scope.header}" state
   if next.scopes.length == state.scopes.length then refuse "import" s!"{moduleText module}: cannot close its scopes"
   closeScopes module next
 
-/-- What a module adds to an environment. Its errors are its own affair: they are reported when it is traced itself. -/
-private def elaborateModule (module : Module) (below : Environment) : DojoM Environment := do
+/--
+The environment after a module, and whether the module has errors. They are reported when the module itself is traced, not
+here.
+-/
+private def elaborateModule (module : Module) (below : Environment) : DojoM (Environment × Bool) := do
   let session ← read
   let source := Source.ofText (.ofString module.text) s!"./{module.file}"
   let header ← (parseHeader source : IO Header)
   let fresh := openWhole (← commandState below (module? := module.name)) header.whole module.text
   let start ← runText "section" fresh
   let runs ← mustInitialise module.name
+  let failed ← IO.mkRef false
   let (_, state) ← runSource source header.parserState start fun unit => do
+    if unit.messages.any isError then failed.set true
     if runs then discard <| initialise module.name unit.after.env (unit.added.map (·.1))
     return false
   initialised module.name
   let state ← closeScopes module.name state
-  upToDate (← session.host.asImported state.env)
-
-private def chained (key : String) (module : Module) (below : Environment) : DojoM Environment := do
-  let chains := (← read).chains
-  if let some env ← Imported.find? chains maxChains key then return env
-  let env ← elaborateModule module below
-  keepLast chains maxChains (·.key == key) { key, env }
-  return env
+  return (← upToDate (← session.host.asImported state.env), ← failed.get)
 
 /-- Runs an action while Lean finds the project's compiled modules beside their sources. -/
 private def withProject {α} (project : System.FilePath) (act : DojoM α) : DojoM α := do
@@ -205,7 +206,7 @@ private def withProject {α} (project : System.FilePath) (act : DojoM α) : Dojo
   (searchPathRef.set path : BaseIO Unit)
   MonadExcept.ofExcept result
 
-/-- What changes when a compiled module does; `none` where one of them is not compiled. -/
+/-- A text that changes with the compiled modules; `none` if one of them is not compiled. -/
 private def stamps? (project : System.FilePath) (own : Array Module) : IO (Option String) := do
   let mut stamps := ""
   for module in own do
@@ -216,8 +217,8 @@ private def stamps? (project : System.FilePath) (own : Array Module) : IO (Optio
   return some stamps
 
 /--
-The environment of modules some of which lie compiled beside their sources. Their initialisers come first, for what an
-extension has imported may be a thing that they register.
+The environment of modules, some of which have compiled files beside their sources. Their initialisers run first, because
+extensions may need what these register.
 -/
 private def importBeside (project : System.FilePath) (imports : Array Name) (plan : ModulePlan) (stamps : String) :
     DojoM Environment := do
@@ -236,7 +237,61 @@ private def importBeside (project : System.FilePath) (imports : Array Name) (pla
   kept s!"{imports} {stamps}" <| withProject project do
     loadModules (asImports imports) (asImports plan.library) initialiseOwn
 
-/-- The environment of some imports. With `compiled`, the project's modules come compiled where all of them are. -/
+/-- Whether Lean's import accepts a constant that two modules declare: theorems with the same statement. -/
+private def mayBeTwice (a b : ConstantInfo) : Bool :=
+  (a matches .thmInfo _) && (b matches .thmInfo _) && a.levelParams == b.levelParams && a.type == b.type
+
+/-- Whether an added constant looks as if Lean had avoided a name that was already taken. -/
+private def evades (below env : Environment) : Bool :=
+  (addedTo below env).any fun (name, _) =>
+    match name with
+    | .str parent ending => match ending.splitOn "_" with
+      | pieces@(_ :: _ :: _) => (pieces.getLast!).isNat && below.contains (.str parent ("_".intercalate pieces.dropLast))
+      | _ => false
+    | _ => false
+
+mutual
+
+/--
+Refuses a module that declares the same name as another one, with the message of Lean's import. Modules are elaborated on
+top of others that they do not import, where such a name is an error. So this elaborates the module once more, on top of its
+own imports only, to see what it declares.
+-/
+private partial def refuseClash (module : Module) (below : Base) : DojoM Unit := do
+  let base ← elaboratedBase (← modulePlan module.imports)
+  let (alone, _) ← elaborateModule module base.env
+  let clashing := (addedTo base.env alone).filterMap fun (name, info) => do
+    let known ← below.env.find? name
+    guard (!mayBeTwice known info)
+    return name
+  let some name := (clashing.qsort fun a b => nameText a < nameText b)[0]? | return
+  let origin := (below.moduleOf? name <|> moduleOf? below.env name).getD .anonymous
+  refuse "import" s!"import {moduleText module.name} failed, environment already contains '{nameText name}' from {
+    moduleText origin}"
+
+/-- The environment after a module that is elaborated in memory on top of others. -/
+private partial def chained (key : String) (module : Module) (below : Base) : DojoM Environment := do
+  let chains := (← read).chains
+  if let some env ← Imported.find? chains maxChains key then return env
+  let (env, failed) ← elaborateModule module below.env
+  if below.owners.any (!module.imports.contains ·.1) && (failed || evades below.env env) then refuseClash module below
+  keepLast chains maxChains (·.key == key) { key, env }
+  return env
+
+/-- The environment of a plan; the project's own modules are elaborated in memory. -/
+private partial def elaboratedBase (plan : ModulePlan) : DojoM Base := do
+  let library ← importModules (plan.library.map ({ module := · }))
+  let mut base : Base := { env := library, library, isImported := plan.own.isEmpty }
+  let mut key := s!"{(plan.library.map moduleText).qsort (· < ·)}"
+  for module in plan.own do
+    key := s!"{key}\n{module.key}"
+    let env ← chained key module base
+    base := { base with env, owners := base.owners.push (module.name, env) }
+  return base
+
+end
+
+/-- The environment of some imports. With `compiled`, the project's modules are imported if all of them are compiled. -/
 def baseOf (imports : Array Name) (compiled := false) : DojoM Base := do
   let plan ← modulePlan imports
   if compiled && !plan.own.isEmpty then
@@ -244,14 +299,6 @@ def baseOf (imports : Array Name) (compiled := false) : DojoM Base := do
       if let some stamps ← (stamps? project plan.own : IO (Option String)) then
         let env ← importBeside project imports plan stamps
         return { env, library := env, isImported := true }
-  let library ← importModules (plan.library.map ({ module := · }))
-  let mut env := library
-  let mut owners := #[]
-  let mut key := s!"{(plan.library.map moduleText).qsort (· < ·)}"
-  for module in plan.own do
-    key := s!"{key}\n{module.key}"
-    env ← chained key module env
-    owners := owners.push (module.name, env)
-  return { env, library, isImported := plan.own.isEmpty, owners }
+  elaboratedBase plan
 
 end Dojo

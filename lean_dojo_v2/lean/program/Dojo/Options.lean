@@ -3,14 +3,14 @@ import Dojo.Session
 /-!
 # Options of Lean, and the settings of a session
 
-Values of Lean's options come as JSON, and as `name=value` from a command line. Two limits hold for every request.
+Values of Lean's options are given as JSON, or as `name=value` on the command line. Two limits apply to every request.
 -/
 
 namespace Dojo
 
 open Lean
 
-/-- As in Lean's own default; heartbeats in thousands of small allocations. -/
+/-- Lean's own defaults; heartbeats are in thousands of small allocations. -/
 def defaultLimits : List (String × Json) := [("maxHeartbeats", toJson (200000 : Nat)), ("maxRecDepth", toJson (512 : Nat))]
 
 private def setOption (options : Options) (name : Name) : Json → Option Options
@@ -30,7 +30,7 @@ def leanOptions (values : List (String × Json)) : Except Failure Options :=
         kind := "operation"
         desc := s!"Lean option {name}: expected a boolean, a natural number or a text" }
 
-/-- Later values take the place of earlier ones of the same name. -/
+/-- Replaces earlier values by later ones of the same name. -/
 private def overlay (base over : List (String × Json)) : List (String × Json) :=
   base.filter (fun (name, _) => !over.any (·.1 == name)) ++ over
 
@@ -43,7 +43,7 @@ def withLimits (base request : List (String × Json)) : Except Failure (List (St
       throw { kind := "operation", desc := s!"Lean option {limit} must be a positive number" }
   return values
 
-/-- Reads `name=value`, with the type read off the value. -/
+/-- Reads `name=value`; the value determines its type. -/
 def parseAssignment (text : String) : Except Failure (String × Json) := do
   match text.splitOn "=" with
   | name :: first :: rest =>

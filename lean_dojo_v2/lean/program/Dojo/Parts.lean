@@ -13,29 +13,29 @@ abbrev ByteRange := Nat × Nat
 
 /-- A declaration of a command. -/
 structure Declared where
-  /-- The constant, where the command binds one. -/
+  /-- The constant, if the command binds one. -/
   name? : Option Name
   range : ByteRange
   statement : ByteRange
 
-/-- The declaration nodes in a command, those inside `mutual … end` and `open … in …` too. -/
+/-- The declaration nodes in a command, including those inside `mutual … end` and `open … in …`. -/
 private partial def declarationNodes (found : Array Syntax) (stx : Syntax) : Array Syntax :=
   let kind := kindOf stx
   if kind == ``Parser.Command.declaration then found.push stx
   else if (`Lean.Parser.Term).isPrefixOf kind || (`Lean.Parser.Tactic).isPrefixOf kind then found
   else stx.getArgs.foldl (init := found) declarationNodes
 
-/-- Where a proof or value begins. -/
+/-- Whether syntax is a proof or a value of a declaration. -/
 private def isValueNode (stx : Syntax) : Bool :=
   let kind := kindOf stx
   kind == ``Parser.Command.declValSimple || kind == ``Parser.Command.declValEqns ||
     kind == ``Parser.Command.whereStructInst
 
-/-- The value may be wrapped in an optional node. -/
+/-- Whether syntax is a value, or an optional node around one. -/
 private def holdsValue (stx : Syntax) : Bool :=
   isValueNode stx || (kindOf stx == nullKind && stx.getArgs.any isValueNode)
 
-/-- The end of the last part before the value: the statement without `:=`, `by`, `|` or `where`. -/
+/-- The end of the last part before the value, so that the statement excludes `:=`, `by`, `|` and `where`. -/
 private def statementEnd (body : Syntax) (start stop : Nat) : Nat := Id.run do
   let parts := body.getArgs
   let some value := parts.findIdx? holdsValue | return stop
@@ -44,14 +44,14 @@ private def statementEnd (body : Syntax) (start stop : Nat) : Nat := Id.run do
     if let some (_, partEnd) := rangeOf? part then last := partEnd
   return last
 
-/-- Where the name begins: the first token of `declId`. -/
+/-- The beginning of the name: the first token of `declId`. -/
 private def nameStart? (body : Syntax) : Option Nat := do
   let id ← body.getArgs.findSome? fun part =>
     let id := if kindOf part == nullKind then part[0] else part
     if kindOf id == ``Parser.Command.declId then some id else none
   return (← rangeOf? id[0]).1
 
-/-- The names that a command binds, by the bytes where they stand. -/
+/-- The names that a command binds, by the bytes where they begin. -/
 private def boundNames (trees : List InfoTree) : IO (Std.HashMap Nat Name) := do
   let names ← IO.mkRef ({} : Std.HashMap Nat Name)
   visitTrees trees fun _ info => do
@@ -62,7 +62,7 @@ private def boundNames (trees : List InfoTree) : IO (Std.HashMap Nat Name) := do
     names.modify fun names => if names.contains start then names else names.insert start name
   names.get
 
-/-- What a command declares, in the order of its text. -/
+/-- The declarations of a command, in the order of its text. -/
 def Elaborated.declared (unit : Elaborated) : IO (Array Declared) := do
   let nodes := declarationNodes #[] unit.stx
   if nodes.isEmpty then return #[]
@@ -70,12 +70,12 @@ def Elaborated.declared (unit : Elaborated) : IO (Array Declared) := do
   return nodes.filterMap fun stx => do
     let body := stx[1]
     let range ← rangeOf? stx
-    /- What has no name is bound at its keyword, behind `scoped` and `local`. -/
+    /- A declaration without a name is bound at its keyword, which follows `scoped` or `local`. -/
     let keyword := (body.getArgs.find? (kindOf · != ``Parser.Term.attrKind)).getD body
     let start := (nameStart? body).getD ((rangeOf? keyword).getD range).1
     return { name? := names[start]?, range, statement := (range.1, statementEnd body range.1 range.2) }
 
-/-- The constants, not the library's, that a declaration uses, and what the same command `added` for it. -/
+/-- The constants beyond the library that a declaration uses, also through those that the same command `added` for it. -/
 def usesOf (env : Environment) (name : Name) (added : Array (Name × ConstantInfo)) : Array Name :=
   let own := added.foldl (init := ({} : NameSet).insert name) fun own (name, _) => own.insert name
   (closureOf env #[name] own.contains).filterMap fun (used, _) =>
@@ -84,9 +84,9 @@ def usesOf (env : Environment) (name : Name) (added : Array (Name × ConstantInf
 /-!
 ## Tactic sequences
 
-They are read off its syntax tree as it was parsed, before any macro. A *member* is a tactic of such a sequence. A member
-may run several times (`all_goals`, an alternative of `first`): what counts is the first run that changed the goals, or
-else the first one.
+They come from the syntax tree as it was parsed, before macros are expanded. A *member* is a tactic of such a sequence. A
+member may run several times (`all_goals`, an alternative of `first`). The run that counts is the first one that changed
+the goals, or else the first one.
 -/
 
 /-- The members of a sequence; there is at least one. -/
@@ -111,12 +111,12 @@ private partial def gather (found : Array Sequence) (stx : Syntax) : Array Seque
     parts.foldl (init := found) gather
   | _ => found
 
-/-- Whether syntax only holds tactics; it has the range of its only one where it holds one. -/
+/-- Whether syntax is only a container of tactics. If it contains one tactic, it has the same range. -/
 def isHolderKind (kind : Name) : Bool :=
   kind.isAnonymous || kind == nullKind || kind == ``Parser.Term.byTactic || kind == ``Parser.Tactic.tacticSeq ||
     kind == ``Parser.Tactic.tacticSeq1Indented
 
-/-- Tactics that a command of the project's own takes as they are: `mkthm foo decide`, each a sequence of itself. -/
+/-- Tactics that a command of the project takes directly, as in `mkthm foo decide`; each is a sequence by itself. -/
 private def takenAsTheyAre (unit : Elaborated) : IO (Array Sequence) := do
   let found ← IO.mkRef (#[] : Array Sequence)
   visitTrees unit.trees fun above info => do
@@ -126,7 +126,7 @@ private def takenAsTheyAre (unit : Elaborated) : IO (Array Sequence) := do
     found.modify fun all => if all.contains #[range] then all else all.push #[range]
   found.get
 
-/-- The sequences of a command, outer ones first, in the order of the text. -/
+/-- The sequences of a command in the order of the text, outer ones first. -/
 def Elaborated.sequences (unit : Elaborated) : IO (Array Sequence) := do
   let found := gather #[] unit.stx
   if found.isEmpty then takenAsTheyAre unit else return found
@@ -136,12 +136,12 @@ structure Run where
   info : TacticInfo
   above : Above
   changed : Bool
-  /-- How many members began to run before it. -/
+  /-- The number of members that began to run before it. -/
   place : Nat
 
 /--
-The runs that count of some members, by their ranges; members that never ran are not there. `visit` sees all else on the
-way.
+The runs that count, by the ranges of the members; members that never ran are missing. `visit` is called with all other
+nodes on the way.
 -/
 def runsOf (unit : Elaborated) (sequences : Array Sequence) (visit : Above → Info → IO Unit := fun _ _ => pure ()) :
     IO (Std.HashMap ByteRange Run) := do
@@ -166,7 +166,7 @@ def runsOf (unit : Elaborated) (sequences : Array Sequence) (visit : Above → I
       found.modify (·.insert range { info, above, changed, place := here })
   found.get
 
-/-- The sequence that has a member at a range: its members from that one on, and where its first one begins. -/
+/-- Finds the sequence with a member at a range: its members from that one on, and where its first member begins. -/
 def fromMember? (sequences : Array Sequence) (range : ByteRange) : Option (Sequence × Nat) :=
   sequences.findSome? fun members => do
     let index ← members.findIdx? (· == range)

@@ -4,18 +4,18 @@ import Dojo.Options
 import Dojo.States
 
 /-!
-# `goal.save`, `goal.load`, `env.save`, `env.load`: what a session holds as text
+# `goal.save`, `goal.load`, `env.save`, `env.load`: states and environments as text
 
-The text is JSON behind a line with its hash. It is parsed strictly, and constants that come with it are checked by the
-kernel again.
+The text is a line with a hash, followed by JSON. It is parsed strictly, and the kernel checks the constants in it
+again.
 -/
 
 namespace Dojo
 
 open Lean Elab Meta
 
-/-- The version of what is written. -/
-private def format : Nat := 2
+/-- The version of the format. -/
+private def format : Nat := 3
 
 private def pack (what : String) (body : Json) : Json :=
   let text := (body.setObjVal! "what" (.str what) |>.setObjVal! "format" (toJson format)).compress
@@ -27,13 +27,13 @@ private def unpack (what packed : String) : Except String Json := do
   unless sum == toString (hash text) do throw "the file is damaged"
   let json ← Json.parse text
   unless json.getObjValD "what" == .str what && json.getObjValD "format" == toJson format do
-    throw "the file holds something else than what is asked for"
+    throw "the file contains something other than what was requested"
   return json
 
-/-- What an environment has beyond another one. -/
+/-- Writes what an environment has beyond another one. -/
 private def writeAdded (base env : Environment) : TablesM Json := do
   let names := (addedTo base env).map (·.1)
-  return .arr (← (declarationsToWrite env base.toKernelEnv names).mapM writeDeclaration)
+  return .arr (← (declarationsToWrite env base.toKernelEnv names).mapM fun (_, one) => writeDeclaration one)
 
 private def writeMVars (goals : List MVarId) : TablesM Json := do
   return toJson (← goals.mapM fun goal => writeName goal.name)
@@ -113,13 +113,13 @@ private def readLocal (read : Read) (lctx : LocalContext) (json : Json) : Except
   | [.str "let", id, name, type, kind, value, .bool nondep] =>
     return lctx.mkLetDecl ⟨← read.name id⟩ (← read.name name) (← read.expr type) (← read.expr value) nondep
       (readKind (← kind.getNat?))
-  | _ => throw "this is no hypothesis"
+  | _ => throw "not a hypothesis"
 
 private def readMVar (read : Read) (mctx : MetavarContext) (json : Json) : Except String MetavarContext := do
-  let [id, userName, locals, instances, type, kind, scope] ← Read.list json | throw "this is no metavariable"
+  let [id, userName, locals, instances, type, kind, scope] ← Read.list json | throw "not a metavariable"
   let lctx ← (← Read.list locals).foldlM (readLocal read) {}
   let instances ← (← Read.list instances).mapM fun one => do
-    let [className, fvar] ← Read.list one | throw "this is no instance"
+    let [className, fvar] ← Read.list one | throw "not an instance"
     return ({ className := ← read.name className, fvar := ← read.expr fvar } : LocalInstance)
   let kind := match ← kind.getNat? with
     | 0 => MetavarKind.natural
@@ -133,13 +133,13 @@ private def readMetavariables (read : Read) (json : Json) : Except String Metava
   let mut mctx ← (← rows "mvars").foldlM (readMVar read) {}
   for one in ← rows "levelMVars" do mctx := mctx.addLevelMVarDecl ⟨← read.name one⟩
   for one in ← rows "levelValues" do
-    let [id, level] ← Read.list one | throw "this is no level"
+    let [id, level] ← Read.list one | throw "not a level"
     mctx := { mctx with lAssignment := mctx.lAssignment.insert ⟨← read.name id⟩ (← read.level level) }
   for one in ← rows "assigned" do
-    let [id, e] ← Read.list one | throw "this is no assignment"
+    let [id, e] ← Read.list one | throw "not an assignment"
     mctx := { mctx with eAssignment := mctx.eAssignment.insert ⟨← read.name id⟩ (← read.expr e) }
   for one in ← rows "delayed" do
-    let [id, fvars, pending] ← Read.list one | throw "this is no assignment"
+    let [id, fvars, pending] ← Read.list one | throw "not an assignment"
     let fvars := (← (← Read.list fvars).mapM read.expr).toArray
     let value := { fvars, mvarIdPending := ⟨← read.name pending⟩ }
     mctx := { mctx with dAssignment := mctx.dAssignment.insert ⟨← read.name id⟩ value }
@@ -148,23 +148,23 @@ private def readMetavariables (read : Read) (json : Json) : Except String Metava
 private def readAdded (read : Read) (json : Json) : Except String (List Declaration) := do
   (← Read.list (← json.getObjVal? "constants")).mapM (readDeclaration read)
 
-/-- Adds declarations through the kernel, but for what is there already. -/
+/-- Adds declarations through the kernel, except those that are already there. -/
 private def addDeclarations (declarations : List Declaration) : CoreM Unit := do
   for declaration in declarations do
     let names := (partsOfDeclaration declaration).1
     if names.any (← getEnv).contains then continue
     if declaration matches .inductDecl .. then
-      throwError "{names.getD 0 .anonymous} is of a kind that cannot be loaded; load its text"
+      throwError "{names.getD 0 .anonymous} cannot be loaded, because it is an inductive type; load its text"
     addDecl declaration
 
 private def readState (json : Json) (monads : Monads) (library : Environment) :
     Except String (ProofState × List Declaration) := do
   let read ← Read.tables json (closed := false)
-  let [start, index] ← Read.list (← json.getObjVal? "ngen") | throw "this is no generator of names"
+  let [start, index] ← Read.list (← json.getObjVal? "ngen") | throw "not a name generator"
   let mctx ← readMetavariables read json
   let levelNames ← (← Read.list (← json.getObjVal? "levelNames")).mapM read.name
   let mvars (name : String) : Except String (List MVarId) := do readMVars read (← json.getObjVal? name)
-  let root :: _ ← mvars "root" | throw "there is no root"
+  let root :: _ ← mvars "root" | throw "the state has no root"
   let outside? ← match ← json.getObjVal? "outside" with
     | .null => pure none
     | outside => some <$> readMVars read outside
@@ -173,7 +173,7 @@ private def readState (json : Json) (monads : Monads) (library : Environment) :
     metaState.mctx := mctx
     coreState.ngen := { namePrefix := ← read.name start, idx := ← index.getNat? } }
   let goals ← mvars "goals"
-  unless (root :: goals).all fun goal => (mctx.findDecl? goal).isSome do throw "there is no such goal"
+  unless (root :: goals).all fun goal => (mctx.findDecl? goal).isSome do throw "a goal is missing"
   let state := { monads, library, goals, root, outside?, owed := ← mvars "owed", parents := ← mvars "parents" }
   return (state, ← readAdded read json)
 
@@ -183,8 +183,7 @@ private def loadGoal (request : Request) : DojoM Json := do
   let monads ← Monads.ofCommand (← session.command.get)
   let (state, declarations) ← orRefuse "io" (readState json monads (← session.library.get))
   let (_, monads) ← state.monads.run (kind := "operation") (addDeclarations declarations)
-  notePretenders state.monads.coreState.env monads.coreState.env
-  let id ← keepState { state with monads := monads.withoutMessages }
+  let id ← keepState { state with monads := monads.withoutMessages, isClaim := true }
   return record [("id", toJson id)]
 
 private def saveEnv (_ : Request) : DojoM Json := do
@@ -209,7 +208,6 @@ private def loadEnv (request : Request) : DojoM Json := do
   let monads ← Monads.ofCommand start
   let (_, monads) ← monads.run (kind := "operation") (addDeclarations declarations)
   let env := monads.coreState.env
-  notePretenders start.env env
   setCommand { start with env } base
   return record []
 

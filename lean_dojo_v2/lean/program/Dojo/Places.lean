@@ -4,12 +4,12 @@ import Dojo.Parts
 import Dojo.States
 
 /-!
-# Proof states out of elaborated texts, and `dojo.state_at`
+# Proof states in elaborated texts, and `dojo.state_at`
 
-At a `sorry`, or before or after a tactic. A theorem must not be provable by citing itself. So its own auxiliary
-hypothesis (for recursion) is cleared, and the environment is the one before its command. Where the goals mention helpers
-that the command itself added (matchers, local definitions), the later environment is needed: then the theorem, and all
-that rests on it, is forbidden by name.
+A state is opened at a `sorry`, or before a tactic. A theorem must not be provable by citing itself, so its own auxiliary
+hypothesis (for recursion) is cleared, and the environment is the one before its command, with whatever `… in` sets for it.
+If the goals mention constants that the command itself added (matchers, local definitions), the later environment is
+needed; then the theorem, and everything that depends on it, is forbidden by name.
 -/
 
 namespace Dojo
@@ -20,7 +20,7 @@ open Lean Elab Meta
 inductive Draft where
   /-- A goal as it is. -/
   | goal (mvar : MVarId)
-  /-- A new goal that says the same as one. -/
+  /-- A new goal with the same hypotheses and target. -/
   | copy (mvar : MVarId)
   /-- A new goal of a type. -/
   | typed (lctx : LocalContext) (type : Expr)
@@ -36,19 +36,18 @@ private def locals (lctx : LocalContext) : Array LocalDecl :=
 private def isNumbered (start ending : String) : Bool :=
   ending.startsWith start && (behind start ending).isNat
 
-/-- Whether Lean derives a name of this ending from a definition or matcher when a tactic asks for it. -/
+/-- Whether Lean derives constants with this ending from definitions and matchers when a tactic needs them. -/
 private def isDerivedEnding (ending : String) : Bool :=
   ["splitter", "eq_def", "eq_unfold", "induct", "induct_unfolding", "mutual_induct", "mutual_induct_unfolding",
     "fun_cases", "fun_cases_unfolding"].contains ending || isNumbered "eq_" ending || isNumbered "congr_eq_" ending
 
-/-- A lemma that Lean split off a proof, and takes again for the same statement: what it uses counts, not its name. -/
+/-- Whether a name is that of a lemma split off a proof. Lean reuses these, so what they use matters, not their names. -/
 private def isSplitOff : Name → Bool
   | .str _ ending => isNumbered "_proof_" ending || isNumbered "_simp_" ending
   | _ => false
 
-/-- The environment that the goals can live in, and what must not be used there. -/
-private def world (unit : Elaborated) (context : ContextInfo) (terms : List Expr) : Environment × NameSet := Id.run do
-  let before := unit.before.env
+/-- The environment in which the goals can be opened, and the constants that must not be used there. -/
+private def world (before : Environment) (context : ContextInfo) (terms : List Expr) : Environment × NameSet := Id.run do
   let mut missing : NameSet := {}
   for e in terms do
     for name in e.getUsedConstants do
@@ -57,7 +56,7 @@ private def world (unit : Elaborated) (context : ContextInfo) (terms : List Expr
   let env := context.env
   let needed := (closureOf env missing.toArray (!before.contains ·)).foldl (init := ({} : NameSet)) fun all (name, _) =>
     all.insert name
-  -- what `split` or `simp` derives from something that is allowed says nothing about the theorem either
+  -- constants that `split` or `simp` derives from allowed ones do not depend on the theorem either
   let isDerived (name : Name) : Bool :=
     [name, (privateToUserName? name).getD name].any fun
       | .str base ending => isDerivedEnding ending && (needed.contains base || before.contains base)
@@ -90,31 +89,34 @@ private def Draft.open (draft : Draft) (recursion : Bool) : MetaM MVarId := do
   let auxiliaries := (locals (← goal.getDecl).lctx).filter (·.kind == .auxDecl)
   auxiliaries.foldlM (init := goal) fun goal decl => goal.tryClear decl.fvarId
 
-/-- Options and open namespaces as they are at a node of an information tree, and what else holds there. -/
+/-- The options, open namespaces and other state at a node of an information tree. -/
 private def Monads.atNode (monads : Monads) (context : ContextInfo) (mctx : MetavarContext) (env : Environment) : Monads :=
+  let options := context.options
   { monads with
     coreContext := { monads.coreContext with
-      options := context.options, currNamespace := context.currNamespace, openDecls := context.openDecls }
+      options, currNamespace := context.currNamespace, openDecls := context.openDecls
+      maxHeartbeats := Core.getMaxHeartbeats options, maxRecDepth := maxRecDepth.get options }
     metaState := { monads.metaState with mctx }
     coreState := { monads.coreState with env, ngen := context.ngen } }
 
 /--
-A state of goals at a node of a command's information tree, with its number. With `recursion` a proof may go on with what
-it defines itself: the theorem, the others of its `mutual` block, `where` and `let rec`. Whether the recursion ends, only
-the whole proof shows.
+Opens goals at a node of a command's information tree as a state, and returns it with its number. With `recursion`, a proof
+may use what it is defining: the theorem, the others of its `mutual` block, `where` and `let rec`. Only the whole proof
+shows whether the recursion terminates.
 -/
-def openDrafts (unit : Elaborated) (library : Environment) (context : ContextInfo) (mctx : MetavarContext)
+def openDrafts (unit : Elaborated) (library : Environment) (above : Above) (mctx : MetavarContext)
     (drafts : List Draft) (recursion := false) : DojoM (Nat × ProofState) := do
+  let { context, before?, .. } := above
   let said := (drafts.filterMap (·.place? mctx)).flatMap fun (lctx, type) => saidBy lctx type
   let terms := said.map fun e => (instantiateMVarsCore mctx e).1
-  let (env, forbidden) := world unit context terms
+  let (env, forbidden) := world (before?.getD unit.before.env) context terms
   let levels := (terms.foldl (init := ({} : CollectLevelParams.State)) collectLevelParams).params.toList
   let monads := ((← Monads.ofCommand unit.before).atNode context mctx env).withLevels levels
   let (goals, monads) ← monads.run (drafts.mapM (·.open recursion))
   let state : ProofState := { monads, library, goals, root := goals.head?.getD ⟨.anonymous⟩, forbidden }
   return (← keepState state, state)
 
-/-- Whether a term at a node of an information tree has a type, up to what Lean unfolds. -/
+/-- Whether a term at a node of an information tree has a type, up to definitional equality. -/
 def hasTypeAt (unit : Elaborated) (context : ContextInfo) (lctx : LocalContext) (e type : Expr) : DojoM Bool := do
   if e.isSyntheticSorry then return false
   let monads := (← Monads.ofCommand unit.before).atNode context context.mctx context.env
@@ -123,23 +125,23 @@ def hasTypeAt (unit : Elaborated) (context : ContextInfo) (lctx : LocalContext) 
   | (.error _, _) => return false
 
 /-!
-## Where the states in a text are
+## The places of states in a text
 
-At its `sorry`s, and around the tactic at a position (`dojo.state_at`).
+These are its `sorry`s, and the tactic at a position (`dojo.state_at`).
 -/
 
-/-- Where there may be a goal in a text. -/
+/-- A place in a text where there may be a goal. -/
 private structure Spot where
   range : Nat × Nat
-  context : ContextInfo
+  above : Above
   draft : Draft
-  /-- A term, and the type that is expected of it: a goal only where it has not that type. -/
+  /-- A term and its expected type: the place is a goal only if the term does not have that type. -/
   check? : Option (LocalContext × Expr × Expr) := none
 
 /-- What counts as a goal in a text. -/
 structure Sought where
   sorries := true
-  /-- Also terms that Lean refused: it put an error, a `sorry` of its own, in their place. -/
+  /-- Also terms that Lean has refused and replaced by a `sorry` of its own. -/
   typeErrors := false
 
 private def spotsOf (unit : Elaborated) (sought : Sought) : IO (Array Spot) := do
@@ -147,54 +149,53 @@ private def spotsOf (unit : Elaborated) (sought : Sought) : IO (Array Spot) := d
   let add (stx : Syntax) (spot : Nat × Nat → Spot) : IO Unit := do
     if let some range := rangeOf? stx then spots.modify (·.push (spot range))
   visitTrees unit.trees fun above info => do
-    let context := above.context
     match info with
     | .ofTacticInfo tactic =>
       if sought.sorries && isSorryTactic info then
         if let mvar :: _ := tactic.goalsBefore then
-          add tactic.stx fun range => { range, context, draft := .copy mvar }
+          add tactic.stx fun range => { range, above, draft := .copy mvar }
     | .ofTermInfo term =>
       if above.inSorry then return
       let some type := term.expectedType? | return
       let draft := Draft.typed term.lctx type
       if kindOf term.stx == ``Parser.Term.sorry then
-        if sought.sorries then add term.stx fun range => { range, context, draft }
+        if sought.sorries then add term.stx fun range => { range, above, draft }
       else if sought.typeErrors then
-        add term.stx fun range => { range, context, draft, check? := some (term.lctx, term.expr, type) }
+        add term.stx fun range => { range, above, draft, check? := some (term.lctx, term.expr, type) }
     | _ => pure ()
   spots.get
 
-/-- The goals in a command, in order of the text; of those that begin at one place, the first. -/
+/-- The goals in a command in the order of the text; if several begin at the same place, only the first. -/
 private def goalsIn (unit : Elaborated) (sought : Sought) : DojoM (Array Spot) := do
   let mut found : Array Spot := #[]
   for spot in ← (spotsOf unit sought : IO (Array Spot)) do
     if found.any (·.range.1 == spot.range.1) then continue
     if let some (lctx, e, type) := spot.check? then
-      if ← hasTypeAt unit spot.context lctx e type then continue
+      if ← hasTypeAt unit spot.above.context lctx e type then continue
     found := found.push spot
-  -- a term that Lean refused holds others that it refused too
+  -- a term that Lean has refused may contain others that it has refused
   let outermost := found.filter fun spot => !found.any fun other =>
     other.range != spot.range && other.range.1 ≤ spot.range.1 && spot.range.2 ≤ other.range.2
   return outermost.qsort fun a b => a.range.1 < b.range.1
 
-/-- One state with a goal for each `sorry` of a command: its number, the state, and where they are. -/
+/-- Opens one state with a goal for each `sorry` of a command, and returns its number, the state, and their ranges. -/
 def openSorries (unit : Elaborated) (library : Environment) (sought : Sought := {}) :
     DojoM (Option (Nat × ProofState × Array (Nat × Nat))) := do
   let spots ← goalsIn unit sought
   let some last := spots.back? | return none
   let drafts := spots.toList.map (·.draft)
-  let (id, state) ← openDrafts unit library last.context last.context.mctx drafts
+  let (id, state) ← openDrafts unit library last.above last.above.context.mctx drafts
   return some (id, state, spots.map (·.range))
 
 /-! ## The state at a position -/
 
 private structure Candidate where
   info : TacticInfo
-  context : ContextInfo
+  above : Above
   range : Nat × Nat
   size : Nat := 0
 
-/-- The smallest tactic that holds a byte, unless one begins there. -/
+/-- A tactic that begins at a byte, or else the smallest one that contains it. -/
 private def holderOf? (unit : Elaborated) (offset : Nat) : IO (Option Candidate) := do
   let best ← IO.mkRef (none : Option Candidate)
   visitTrees unit.trees fun above info => do
@@ -205,23 +206,23 @@ private def holderOf? (unit : Elaborated) (offset : Nat) : IO (Option Candidate)
     let some range := rangeOf? info.stx | return
     if offset < range.1 || offset ≥ range.2 then return
     let size := if range.1 == offset then 0 else range.2 - range.1
-    if (← best.get).all (size < ·.size) then best.set (some { info, context := above.context, range, size })
+    if (← best.get).all (size < ·.size) then best.set (some { info, above, range, size })
   best.get
 
-/-- The member of a sequence that begins exactly at a byte, or else the smallest tactic that holds it. -/
+/-- The member of a sequence that begins exactly at a byte, or else the smallest tactic that contains it. -/
 private def tacticAt? (unit : Elaborated) (sequences : Array Sequence) (offset : Nat) : IO (Option Candidate) := do
   if let some member := memberAt? sequences offset then
     if let some run := (← runsOf unit #[#[member]])[member]? then
-      return some { info := run.info, context := run.above.context, range := member }
+      return some { info := run.info, above := run.above, range := member }
   holderOf? unit offset
 
 private def digestsOf (mctx : MetavarContext) (goals : List MVarId) : Array String :=
   ((goals.mapM (goalDigest? mctx)).run' {} |>.run.filterMap id).toArray
 
 /--
-The sequence that a tactic stands in: `members`, its tactics from this one on; `column`, from 0, where a further one has
-to begin on a line of its own; `blocks`, the outermost sequences inside the tactic, each with its `members` and the digest
-of the `goal` that it begins at.
+Describes the sequence around a tactic: `members` are its tactics from this one on; `column` (from 0) is where a further one
+must begin on a line of its own; `blocks` are the outermost sequences inside the tactic, each with its `members` and the
+digest of its first `goal`.
 -/
 private def around (unit : Elaborated) (sequences : Array Sequence) (range : Nat × Nat) (text : SourceText) :
     IO (List (String × Json)) := do
@@ -235,39 +236,58 @@ private def around (unit : Elaborated) (sequences : Array Sequence) (range : Nat
     record [("members", inFile block), ("goal", toJson goal)]
   return [("members", inFile members), ("column", toJson ((text.position first).2 - 1)), ("blocks", .arr blocks)]
 
-/-- An error before a position: Lean goes on after it, with other goals. -/
-private def refuseErrors (unit : Elaborated) (line column : Nat) : DojoM Unit := do
+private def isBefore (a b : Nat × Nat) : Bool := a.1 < b.1 || (a.1 == b.1 && a.2 < b.2)
+
+/--
+Refuses a command with an error before a byte of it, since Lean continues after an error with other goals. Text before the
+command that Lean could not parse does not count.
+-/
+private def refuseErrors (unit : Elaborated) (text : SourceText) (offset : Nat) : DojoM Unit := do
+  let first := text.position (((rangeOf? unit.stx).map (·.1)).getD unit.start)
   for message in unit.messages do
-    unless isError message do continue
-    let position := message.getObjValD "pos"
-    let errorLine := (position.getObjValAs? Nat "line").toOption.getD 0
-    let errorColumn := (position.getObjValAs? Nat "column").toOption.getD 0
-    if errorLine < line || (errorLine == line && errorColumn + 1 < column) then
-      let text := (message.getObjValAs? String "data").toOption.getD ""
-      refuse "elab" s!"there is an error before it: {text}"
+    let place := placeOfMessage message
+    if isError message && !isBefore place first && isBefore place (text.position offset) then
+      refuse "elab" s!"there is an error before it: {textOfMessage message}"
+
+/-- Whether a constant contains the `sorry` that Lean puts in place of terms that it could not elaborate. -/
+private def hasError (info : ConstantInfo) : Bool :=
+  info.type.hasSyntheticSorry || (valueOf? info).any (·.hasSyntheticSorry)
+
+/-- Refuses goals that mention something that Lean could not elaborate; `said` holds the messages so far. -/
+private def refuseBroken (state : ProofState) (said : Array Json) : DojoM Unit := do
+  let some error := said.find? isError | return
+  let decls := state.goals.filterMap fun goal => state.mctx.findDecl? goal
+  let terms := decls.flatMap fun decl => saidBy decl.lctx decl.type
+  let named := terms.toArray.flatMap fun e => (instantiateMVarsCore state.mctx e).1.getUsedConstants
+  if (closureOf state.env named (!isLibrary state.env ·)).any fun (_, info?) => info?.any hasError then
+    let (line, column) := placeOfMessage error
+    refuse "elab" s!"it rests on text before it that does not elaborate: {line}:{column}: {textOfMessage error}"
 
 private def openTactic (unit : Elaborated) (file : OpenFile) (sequences : Array Sequence) (found : Candidate)
-    (recursion : Bool) : DojoM Json := do
-  let { info, context, range := (start, stop), .. } := found
-  let (id, state) ← openDrafts unit file.base.library context info.mctxBefore (info.goalsBefore.map .goal) recursion
+    (recursion : Bool) (said : Array Json) : DojoM Json := do
+  let { info, above, range := (start, stop), .. } := found
+  let (id, state) ← openDrafts unit file.base.library above info.mctxBefore (info.goalsBefore.map .goal) recursion
+  refuseBroken state said
   return record ([
     ("stateId", toJson id), ("tactic", .str (file.text.slice start stop)), ("bytes", file.text.bytes start stop),
     ("after", toJson (digestsOf info.mctxAfter info.goalsAfter))] ++
     (← (around unit sequences (start, stop) file.text : IO _)) ++ (← state.shown))
 
 private def stateAt (request : Request) : DojoM Json := do
-  let { file, .. } ← openBehind request
+  let opened ← openBehind request
+  let file := opened.file
   let position := request.nat "position"
   let offset := file.text.fromFile position
   let answer ← IO.mkRef (none : Option Json)
-  discard <| file.run fun unit => do
-    if unit.stop ≤ offset then return false
-    if request.flag "clean" then
-      let (line, column) := file.text.position offset
-      refuseErrors unit line column
+  let said ← IO.mkRef file.messages
+  opened.revisit fun unit => do
+    if unit.stop ≤ offset then
+      said.modify (· ++ unit.messages)
+      return false
+    if request.flag "clean" then refuseErrors unit file.text offset
     let sequences ← (unit.sequences : IO (Array Sequence))
     if let some found ← (tacticAt? unit sequences offset : IO (Option Candidate)) then
-      answer.set (some (← openTactic unit file sequences found (request.flag "recursion")))
+      answer.set (some (← openTactic unit file sequences found (request.flag "recursion") (← said.get)))
     return true
   let some json ← (answer.get : BaseIO (Option Json)) | refuse "index" s!"no tactic at byte {position}"
   return json

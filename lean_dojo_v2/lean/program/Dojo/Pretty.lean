@@ -5,14 +5,14 @@ import Dojo.Session
 /-!
 # Terms and goals as text
 
-As Lean prints them, as Pantograph's S-expressions, and as its records.
+They are written as Lean prints them, as Pantograph's S-expressions, and as Pantograph's records.
 -/
 
 namespace Dojo
 
 open Lean Meta
 
-/-- Expressions share subterms; written out as trees they may explode. So many bytes are written at most. -/
+/-- The maximum size in bytes of an expression as a tree, which may be far larger than the shared expression. -/
 private def maxSexp : Nat := 4000000
 
 private partial def levelSexp (level : Level) : String :=
@@ -85,7 +85,7 @@ def lineWidth : Nat := 120
 
 private def render (format : Format) : String := format.pretty lineWidth 0 0
 
-/-- The printing context of a proof state; each goal puts its own local context in. -/
+/-- The printing context of a proof state, without the local context of a goal. -/
 def Monads.printContext (monads : Monads) : PPContext where
   env := monads.coreState.env
   mctx := monads.metaState.mctx
@@ -117,7 +117,7 @@ def goalsText (context : PPContext) (goals : List MVarId) : IO String := do
   if goals.isEmpty then return "no goals"
   return "\n\n".intercalate (← goals.mapM (goalText context))
 
-/-- Hypotheses with names that tell them apart: unreachable names carry a dagger. -/
+/-- A local context with distinguishable names: those that a proof cannot write have a dagger. -/
 private def sanitised (lctx : LocalContext) (options : Options) : LocalContext :=
   (lctx.sanitizeNames.run' { options } : Id LocalContext)
 
@@ -131,11 +131,11 @@ private def isVisible (settings : Settings) (decl : LocalDecl) : Bool :=
   | .auxDecl => settings.printAuxDecls
   | .implDetail => settings.printImplementationDetailHyps
 
-/-- The open metavariables of a term, each once. -/
+/-- The names of the open metavariables of a term, each once. -/
 private def openNames (e : Expr) : List String :=
   (e.collectMVars {}).result.toList.map fun goal => nameText goal.name
 
-/-- Pantograph's `Expression`: what the settings ask for of `pp`, `sexp` and `dependentMVars`. -/
+/-- Pantograph's `Expression`, with those of the fields `pp`, `sexp` and `dependentMVars` that the settings ask for. -/
 def expressionRecord (settings : Settings) (context : PPContext) (e : Expr) : IO Json := do
   let mut fields := []
   if settings.printExprPretty then fields := ("pp", .str (← exprText context e)) :: fields
@@ -145,7 +145,7 @@ def expressionRecord (settings : Settings) (context : PPContext) (e : Expr) : IO
     if settings.printDependentMVars then fields := ("dependentMVars", toJson (openNames whole)) :: fields
   return record fields
 
-/-- A hypothesis. As in Pantograph a `have` has a value too, which a proof cannot use; the record says so. -/
+/-- A hypothesis. As in Pantograph, a `have` also has a value, which a proof cannot use; `isHave` says so. -/
 private def variableRecord (settings : Settings) (context : PPContext) (decl : LocalDecl) : IO Json := do
   let userName := nameText decl.userName
   let mut fields := [
@@ -158,7 +158,7 @@ private def variableRecord (settings : Settings) (context : PPContext) (decl : L
     fields := ("value", ← expressionRecord settings context value) :: fields
   return record fields
 
-/-- Pantograph's `Goal`, with the whole goal's text as `pp` besides. -/
+/-- Pantograph's `Goal`, with the text of the whole goal as `pp`. -/
 def goalRecord (settings : Settings) (context : PPContext) (goal : MVarId) (fragment : String) : IO Json := do
   let some decl := context.mctx.findDecl? goal | throw (IO.userError s!"unknown goal {goal.name}")
   let here := context.inside decl

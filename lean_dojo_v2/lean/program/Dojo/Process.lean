@@ -8,12 +8,12 @@ namespace Dojo
 
 open Lean Elab
 
-/-- Syntax that only holds tactics together; as in Pantograph, what it holds is listed and it is not. -/
+/-- Syntax that only combines tactics; as in Pantograph, its parts are listed, but it is not. -/
 private def combinators : List Name := [
   .anonymous, nullKind, `Lean.cdot, `Lean.cdotTk, ``Parser.Term.byTactic, ``Parser.Tactic.tacticSeq,
   ``Parser.Tactic.tacticSeq1Indented, `Lean.Parser.Tactic.«tactic_<;>_», ``Parser.Tactic.paren]
 
-/-- Goals as Pantograph lists them: nothing where there are none. -/
+/-- Goals as Pantograph lists them: an empty text if there are none. -/
 private def listedGoals (context : PPContext) (goals : List MVarId) : IO String := do
   return "\n".intercalate (← goals.mapM (goalText context))
 

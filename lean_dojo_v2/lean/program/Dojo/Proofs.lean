@@ -1,11 +1,11 @@
 import Dojo.Frontend
 
 /-!
-# What goals were proved by, what their proofs still leave open, and what else they prove
+# The proofs of goals, what they leave open, and what else they prove
 
-`instantiateMVars` stops at a metavariable with a delayed assignment (`intro`, `revert`, `cases` make them) while
-anything behind it is open. So the term that it gives for a goal may be only the outside of its proof: all that is behind
-such metavariables belongs to it.
+`instantiateMVars` stops at a metavariable with a delayed assignment (from `intro`, `revert`, `cases`) as long as anything
+behind it is open. So the term that it returns for a goal may be only a part of its proof; the rest is behind such
+metavariables.
 -/
 
 namespace Dojo
@@ -14,14 +14,14 @@ open Lean Meta
 
 /-- Terms followed through every assignment. -/
 structure Followed where
-  /-- All the terms that make them up, instantiated. -/
+  /-- All terms that were found, instantiated. -/
   terms : Array Expr := #[]
-  /-- The metavariables in those that nothing is assigned to, the last that a term mentions first. -/
+  /-- The unassigned metavariables in them; those of one term are in reverse order. -/
   unassigned : Array MVarId := #[]
 
 def Followed.has (followed : Followed) (goal : MVarId) : Bool := followed.unassigned.contains goal
 
-/-- Follows terms through every assignment, delayed ones too. -/
+/-- Follows terms through all assignments, including delayed ones. -/
 def follow (mctx : MetavarContext) (expressions : List Expr) : Followed := Id.run do
   let mut followed : Followed := {}
   let mut visited : MVarIdSet := {}
@@ -45,13 +45,13 @@ def follow (mctx : MetavarContext) (expressions : List Expr) : Followed := Id.ru
 /-- The proofs of goals, as far as they go. -/
 def proofsOf (mctx : MetavarContext) (goals : List MVarId) : Followed := follow mctx (goals.map .mvar)
 
-/-- All that a goal says: its target, and the types and values of its hypotheses. -/
+/-- All terms in a goal: its target, and the types and values of its hypotheses. -/
 def saidBy (lctx : LocalContext) (type : Expr) : List Expr :=
   type :: (lctx.decls.toList.filterMap id).flatMap fun
     | .cdecl _ _ _ type .. => [type]
     | .ldecl _ _ _ type value .. => [type, value]
 
-/-- The open metavariables that goals speak of, in targets and hypotheses, and in those metavariables' types. -/
+/-- The open metavariables in the targets and hypotheses of goals, and in the types of these metavariables. -/
 partial def mentionedBy (mctx : MetavarContext) (goals : List MVarId) : Array MVarId :=
   let said := goals.flatMap fun goal =>
     match mctx.findDecl? goal with
@@ -66,22 +66,22 @@ where
     go (fresh.toList.filterMap fun goal => (mctx.findDecl? goal).map (·.type)) (found ++ fresh)
 
 /--
-Whether there is, without further proof, something that an open metavariable may stand for: by an instance of
-`Nonempty`, or among its hypotheses. `?n : Nat` asks for nothing; `?h : P` and `?h : PLift P` ask for a proof of P. What
-mentions other metavariables counts as asking: it has to hold for one choice of them all.
+Whether an open metavariable can be filled without a proof: by an instance of `Nonempty`, or with a hypothesis. `?n : Nat`
+needs no proof; `?h : P` and `?h : PLift P` need a proof of `P`. A type that mentions other metavariables counts as one that
+needs a proof, since a single choice of all of them must work.
 -/
 def isInhabited (mvar : MVarId) : MetaM Bool := do
   let decl ← mvar.getDecl
   let wanted ← instantiateMVars decl.type
   if wanted.hasExprMVar then return false
   for hypothesis in decl.lctx do
-    /- Lean's own hypotheses, such as a theorem's itself for recursion, prove nothing. -/
+    /- Lean's auxiliary hypotheses, such as the theorem itself for recursion, prove nothing. -/
     if hypothesis.kind == .default && (← instantiateMVars hypothesis.type) == wanted then return true
   try return (← mvar.applyConst ``Classical.ofNonempty).isEmpty catch _ => return false
 
 /-! ## Whether what proves one goal proves another -/
 
-/-- What was found: `none`, `cycle`, or `subsumed`, and which goal it is. -/
+/-- The result of a search, `none`, `cycle` or `subsumed`, and the goal that was found. -/
 structure Subsumption where
   result : String := "none"
   which? : Option MVarId := none
@@ -103,14 +103,14 @@ private def describeGoal (mctx : MetavarContext) (goal : MVarId) : Described :=
     | .ldecl _ id _ type value .. => { fvar := .fvar id, type := whole type, value? := some (whole value) }
   { type := whole decl.type, locals }
 
-/-- Their hypotheses, and the ones of ours that stand for them. -/
+/-- The candidate's hypotheses, and those of the goal that replace them. -/
 private structure Image where
   source : Array Expr := #[]
   target : Array Expr := #[]
 
 private def Image.move (image : Image) (e : Expr) : Expr := e.replaceFVars image.source image.target
 
-/-- Finds their hypotheses among ours, in order; each of ours stands for one of theirs at most. -/
+/-- Finds the candidate's hypotheses among the goal's, in order; each of the goal's is used at most once. -/
 private def embed? (theirs ours : List Local) : MetaM (Option Image) := do
   let mut image : Image := {}
   let mut rest := ours
@@ -140,20 +140,20 @@ private def compare (goal candidate : MVarId) (source? : Option MetavarContext) 
   if theirs.type.hasExprMVar || !(← isProp ours.type) then return "none"
   let proofs := proofsOf mctx [candidate]
   let isOpen := !proofs.unassigned.isEmpty
-  /- Of another state, only finished proofs count. -/
+  /- Proofs in another state count only if they are finished. -/
   if source?.isSome && isOpen then return "none"
   let some image ← embed? theirs.locals ours.locals | return "none"
   unless ← isDefEqGuarded (image.move theirs.type) ours.type do return "none"
   if proofs.has goal then
     return if theirs.locals.length == ours.locals.length then "cycle" else "none"
-  /- What is still open cannot be moved to other hypotheses. -/
+  /- Open goals cannot be moved to other hypotheses. -/
   if isOpen && image.source != image.target then return "none"
   let solution := image.move (instantiateMVarsCore mctx (.mvar candidate)).1
   check solution
   goal.assign solution
   return "subsumed"
 
-/-- The first of some goals whose proof, or whose goal itself, proves a goal; if it is `subsumed`, it is filled. -/
+/-- Finds the first candidate that proves a goal, or that the goal is a copy of. A `subsumed` goal is assigned. -/
 def findSubsumption (goal : MVarId) (candidates : List MVarId) (source? : Option MetavarContext) :
     MetaM Subsumption := do
   for candidate in candidates do

@@ -4,8 +4,8 @@ import Lean.Data.Json
 /-!
 # Requests and their fields
 
-A request is a JSON object. Every command declares its fields and what each may be; a field that it does not declare, or
-one of the wrong kind, is refused before the command runs. A field that is `null` counts as absent.
+A request is a JSON object. Every command declares its fields and their types. An undeclared field, or one of the wrong
+type, is refused before the command runs. A field that is `null` counts as absent.
 -/
 
 namespace Dojo
@@ -20,7 +20,7 @@ structure Failure where
   desc : String
   deriving Inhabited
 
-/-- What a field may be. -/
+/-- The type of a field. -/
 inductive Kind where
   | text | boolean | natural | texts | naturals | object
   deriving BEq, Inhabited
@@ -35,7 +35,7 @@ structure Field where
 /-- A field that may be absent. -/
 def optional (kind : Kind) (name : String) : Field := { name, kind }
 
-/-- A field that must be there. -/
+/-- A required field. -/
 def required (kind : Kind) (name : String) : Field := { name, kind, required := true }
 
 namespace Kind
@@ -52,7 +52,7 @@ private def isText : Json → Bool
   | .str _ => true
   | _ => false
 
-/-- Natural numbers are those that other languages read exactly, below 2^53. -/
+/-- Natural numbers must be below 2^53, so that every language reads them exactly. -/
 private def isNatural (value : Json) : Bool :=
   match value.getNat? with
   | .ok n => n < 9007199254740992
@@ -70,7 +70,7 @@ def admits (kind : Kind) (value : Json) : Bool :=
 
 end Kind
 
-/-- A request whose fields were checked. -/
+/-- A request with checked fields. -/
 structure Request where
   payload : Json
   deriving Inhabited
@@ -121,13 +121,13 @@ def texts (request : Request) (name : String) : List String :=
 def nats (request : Request) (name : String) : List Nat :=
   (request.items name).filterMap fun item => item.getNat?.toOption
 
-/-- The members of a field that is an object; none where it is absent. -/
+/-- The members of a field that is an object; no members if it is absent. -/
 def object (request : Request) (name : String) : List (String × Json) :=
   ((request.get? name).map members).getD []
 
 end Request
 
-/-- A JSON object of those members that are there. -/
+/-- A JSON object with the given members, and with the optional ones that are present. -/
 def record (pairs : List (String × Json)) (more : List (Option (String × Json)) := []) : Json :=
   Json.mkObj (pairs ++ more.filterMap id)
 

@@ -1,11 +1,13 @@
+import Dojo.Export
 import Dojo.Kernel
 import Dojo.Request
 
 /-!
 # The session
 
-What lives between requests: settings, the command state that goals are stated in, proof states, and environments. A
-command is a function from a request to an answer in `DojoM`, which reads the session and may fail with a `Failure`.
+A session is the state between requests: settings, the command state in which goals are stated, proof states, and
+environments. A command is a function from a request to an answer in `DojoM`, which reads the session and may fail with a
+`Failure`.
 -/
 
 namespace Dojo
@@ -26,38 +28,36 @@ structure Settings where
   timeout := 0
   deriving ToJson, FromJson, Inhabited
 
-/-- What the program needs of whoever runs it. -/
+/-- The functions that the program needs from its host. -/
 structure Host where
   /--
-  Imports compiled modules. The second argument names those of them, or of what they import, that stay the same as long
-  as the process lives: they may be read once for all environments.
+  Imports compiled modules. The second argument names those, among them and their imports, that do not change during the
+  life of the process, so that they need to be read only once for all environments.
   -/
   importModules : Array Import → Array Import → IO Environment
-  /-- Sets a token when some milliseconds have passed, unless `disarm` comes first. -/
+  /-- Sets a token after some milliseconds, unless `disarm` is called first. -/
   arm : IO.CancelToken → Nat → IO Unit
   disarm : IO Unit
   /-- Further numbers for `stat`, such as resident memory in megabytes. -/
   memory : IO (List (String × Nat))
-  /-- An environment that has room for all extensions that were registered since it was made. -/
+  /-- The environment with room for all extensions that were registered since it was made. -/
   grown : Environment → IO Environment
   /--
-  The environment behind a module that was elaborated, as one that imports it would see it. Lean refuses a second name
-  that differs from a known one in the prefix of private names alone; that is right within one module only.
+  The environment after an elaborated module, as a module that imports it would see it. Lean refuses a name that differs
+  from a known one only in the prefix of private names, which is right only within one module.
   -/
   asImported : Environment → IO Environment
-  /-- Lets the extensions of an environment that was imported without them read their parts of its modules. -/
+  /-- Loads the extensions of an environment that was imported without them. -/
   extended : Environment → IO Environment
-  /-- Whether it has seen that a program of a text ran. A host that sees nothing of the kind says no. -/
-  ranProgram : IO Bool
-  /-- So many imported environments are kept. -/
+  /-- The number of imported environments that are kept. -/
   maxEnvironments : Nat
   /--
-  Whether `importModules` does all that there is to do. If not, modules are imported without their extensions; then
-  their `initialize` commands run, then comes `extended`.
+  Whether `importModules` also runs `initialize` commands and loads extensions. If not, modules are imported without their
+  extensions, then the program runs their `initialize` commands, then it calls `extended`.
   -/
   initialises : Bool
 
-/-- A goal whose next step is not a tactic: inside `conv`, or in a chain of `calc`. -/
+/-- A goal whose next step is not a tactic, because it is inside `conv` or in a chain of `calc`. -/
 inductive Fragment where
   /-- A chain of `calc`, with its last right-hand side. -/
   | calc (goal : MVarId) (previous? : Option Expr)
@@ -82,37 +82,39 @@ structure Monads where
 /-- A state of a proof, kept between requests. -/
 structure ProofState where
   monads : Monads
-  /-- The imported environment that all of it is built on. -/
+  /-- The imported environment that it is built on. -/
   library : Environment
   /-- The open goals, in order. -/
   goals : List MVarId
-  /-- The goal that all began with. -/
+  /-- The goal that the proof began with. -/
   root : MVarId
   /--
-  Metavariables that are no goals but may stay open: goals that were set aside, and what the goals spoke of when the
-  state was opened. `none` for a state just opened.
+  Metavariables that are not goals but may stay open: goals that were set aside, and those that the goals mentioned when
+  the state was opened. `none` for a state just opened.
   -/
   outside? : Option (List MVarId) := none
-  /-- Metavariables that are left open in the proofs so far and that only the goals speak of. -/
+  /-- Metavariables that the proofs so far leave open, and that only the goals mention. -/
   owed : List MVarId := []
-  /-- The goals that the last step took away. -/
+  /-- The goals that the last step closed. -/
   parents : List MVarId := []
   fragments : List Fragment := []
-  /-- Constants that no proof from here may use: the theorem itself, and what rests on it. -/
+  /-- Constants that no proof from here may use: the theorem itself, and those that depend on it. -/
   forbidden : NameSet := {}
+  /-- Whether it was loaded, or follows a loaded state, so that its proof so far is only a claim. -/
+  isClaim : Bool := false
 
 def ProofState.env (state : ProofState) : Environment := state.monads.coreState.env
 def ProofState.mctx (state : ProofState) : MetavarContext := state.monads.metaState.mctx
 
-/-- An environment that was imported, and what it was made of. -/
+/-- An imported environment in a cache. -/
 structure Imported where
-  /-- What was asked for, and what it depends on. -/
+  /-- What was requested, and what that depends on. -/
   key : String
   env : Environment
 
 /-- The elaborated beginning of a text. -/
 structure Beginning where
-  /-- Of what it is a beginning: module, options, sources of its imports. -/
+  /-- What it is a beginning of: module, options, and sources of imports. -/
   family : String
   text : String
   parserState : Parser.ModuleParserState
@@ -120,7 +122,37 @@ structure Beginning where
   messages : Array Json
   used : Nat := 0
 
-/-- Everything that lives between requests. -/
+/-- One command of a text. -/
+structure Elaborated where
+  /-- Its beginning, in bytes of Lean's text. -/
+  start : Nat
+  /-- Its end, including white space after it. -/
+  stop : Nat
+  stx : Syntax
+  /-- Its messages as JSON. -/
+  messages : Array Json
+  trees : List InfoTree
+  before : Command.State
+  after : Command.State
+
+/-- Commands after a beginning that were elaborated to open a state, and the parser's state after them. -/
+structure Visited where
+  /-- As in `Beginning`. -/
+  family : String
+  text : String
+  start : Nat
+  units : Array Elaborated := #[]
+  parserState : Parser.ModuleParserState
+  state : Command.State
+
+/-- A context that was given to a judge, as far as the kernel has accepted it on top of the library's modules. -/
+structure Ground where
+  imports : Array Name
+  court : Court
+  /-- For each name, the client's number of its declaration. -/
+  keys : NameMap Nat := {}
+
+/-- The state between requests. -/
 structure Session where
   host : Host
   /-- The project's folder, whose modules texts may import. -/
@@ -128,7 +160,7 @@ structure Session where
   /-- Lean options of the command line: names and values. -/
   options : List (String × Json)
   settings : IO.Ref Settings
-  /-- The environment and scope that goals are stated in. -/
+  /-- The environment and the scope in which goals are stated. -/
   command : IO.Ref Command.State
   /-- The imported environment that `command` is built on. -/
   library : IO.Ref Environment
@@ -136,45 +168,42 @@ structure Session where
   nextState : IO.Ref Nat
   /-- Imported environments, the least recently used first. -/
   environments : IO.Ref (Array Imported)
-  /-- How often an environment was there already, and how often it had to be imported. -/
+  /-- How often an environment was in the cache, and how often it had to be imported. -/
   imports : IO.Ref (Nat × Nat)
   /-- Elaborated modules of the project, the least recently used first. -/
   chains : IO.Ref (Array Imported)
-  /-- Modules whose `initialize` commands have run, and the error that they ended with. -/
+  /-- Modules whose `initialize` commands have run, each with the error that they ended with, if any. -/
   initialised : IO.Ref (List (Name × Option String))
   /-- Whether something was registered with Lean since the start. -/
   registered : IO.Ref Bool
   /-- Elaborated beginnings of texts, the least recently used first. -/
   beginnings : IO.Ref (Array Beginning)
-  /-- What the kernel was seen to take of environments that texts begin in, the least recently used first. -/
-  grounds : IO.Ref (Array Checked)
-  /-- Whether the syntax of a text may have had a program run: see `Dojo.Taint`. -/
-  tainted : IO.Ref Bool
-  /-- Whether an answer has said so. -/
-  told : IO.Ref Bool
-  /-- Set when the present request has taken too long. -/
+  /-- The commands in which the last states were opened, the least recently used first. -/
+  visited : IO.Ref (Array Visited)
+  /-- What was exported of contexts. -/
+  exported : IO.Ref Exported
+  /-- Declarations of contexts that were given to the judge, by the client's numbers. -/
+  contexts : IO.Ref (Std.HashMap Nat Declaration)
+  /-- What the kernel has accepted of them, the least recently used first. -/
+  grounds : IO.Ref (Array Ground)
+  /-- A token that is set when the current request has taken too long. -/
   cancel : IO.Ref (Option IO.CancelToken)
 
-/-- What a command runs in. -/
+/-- The monad of commands. -/
 abbrev DojoM := ReaderT Session (EIO Failure)
 
 instance : MonadLift IO DojoM where
   monadLift act := fun _ => act.toEIO fun error => { kind := "io", desc := toString error }
 
-/-- Ends a request with an error of a kind. -/
+/-- Ends a request with an error of the given kind. -/
 def refuse {α} (kind desc : String) : DojoM α := throw { kind, desc }
 
-/-- The value, or the error of a kind. -/
+/-- Returns the value, or ends the request with an error of the given kind. -/
 def orRefuse {α} (kind : String) : Except String α → DojoM α
   | .ok value => return value
   | .error desc => refuse kind desc
 
 def settings : DojoM Settings := do (← read).settings.get
-
-/-- Whether a program of a text may have run in this process. -/
-def Session.isTainted (session : Session) : IO Bool := do
-  if ← session.host.ranProgram then session.tainted.set true
-  session.tainted.get
 
 /-- The environment of the session. -/
 def sessionEnv : DojoM Environment := do return (← (← read).command.get).env
@@ -184,7 +213,7 @@ def setCommand (state : Command.State) (library : Environment) : DojoM Unit := d
   (← read).command.set state
   (← read).library.set library
 
-/-- Puts something last into a cache of so many, in place of its old version. The first is the least recently used. -/
+/-- Puts an entry at the end of a bounded cache, in place of its old version. The first entry is the least recently used. -/
 def keepLast {α} (cache : IO.Ref (Array α)) (limit : Nat) (isOld : α → Bool) (one : α) : BaseIO Unit :=
   cache.modify fun all =>
     let others := all.filter (!isOld ·)
@@ -195,21 +224,5 @@ structure Command where
   name : String
   fields : List Field := []
   run : Request → DojoM Json
-
-/-- So many environments that texts begin in are remembered, with what the kernel was seen to take of them. -/
-private def maxGrounds : Nat := 64
-
-/--
-What the kernel says of constants of `env`, which began as `below`; both are built on `library`. A long beginning of a text
-is given to the kernel once, and not for each proof behind it.
--/
-def problemsOf (library below env : Environment) (names : Array Name) : DojoM (Array (Option Problem)) := do
-  if names.isEmpty then return #[]
-  let grounds := (← read).grounds
-  let known? := (← grounds.get).find? fun one => samePointer one.env below
-  let ground := known?.getD (.start library.toKernelEnv below)
-  let (problems, ground) ← (kernelProblems library ground env names (← (← read).cancel.get) : IO _)
-  keepLast grounds maxGrounds (samePointer ·.env below) ground
-  return problems
 
 end Dojo

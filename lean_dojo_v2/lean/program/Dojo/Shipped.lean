@@ -3,9 +3,9 @@ import Lean
 /-!
 # The compiled program, without the library that it was compiled against
 
-Lean's interpreter needs the code of the program, and of each function of Lean that it calls only the signature and the
-name that it has in Lean's binary. So a module with these alone runs the program without importing Lean's library,
-which takes a second and 300 MB where files cannot be mapped into memory.
+Lean's interpreter needs the code of the program. Of the functions of Lean that this calls, it needs only the signatures,
+and their names in Lean's binary. A module with just these runs the program without importing Lean's library, which takes
+a second and 300 MB if files cannot be mapped into memory.
 -/
 
 namespace Dojo

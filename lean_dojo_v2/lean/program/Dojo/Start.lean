@@ -12,7 +12,7 @@ namespace Dojo
 
 open Lean Elab
 
-/-- What a session is started with. -/
+/-- The arguments of a session. -/
 structure Arguments where
   imports : Array Name := #[]
   project? : Option System.FilePath := none
@@ -26,7 +26,7 @@ private def readArgument (all : Arguments) (word : String) : Except Failure Argu
   if word.contains '=' then return { all with options := all.options ++ [← parseAssignment word] }
   return { all with imports := all.imports.push word.toName }
 
-/-- Starts a session: imports what the arguments name. -/
+/-- Starts a session with the imports that the arguments name. -/
 def start (host : Host) (args : List String) : IO Session := do
   let orThrow {α} (result : Except Failure α) : IO α := IO.ofExcept (result.mapError (·.desc))
   let arguments ← orThrow (args.foldlM (init := {}) readArgument)
@@ -48,8 +48,9 @@ def start (host : Host) (args : List String) : IO Session := do
     registered := ← IO.mkRef false
     beginnings := ← IO.mkRef #[]
     grounds := ← IO.mkRef #[]
-    tainted := ← IO.mkRef false
-    told := ← IO.mkRef false
+    visited := ← IO.mkRef #[]
+    exported := ← IO.mkRef {}
+    contexts := ← IO.mkRef {}
     cancel := ← IO.mkRef none
   }
   let begin : DojoM Unit := do
@@ -59,12 +60,12 @@ def start (host : Host) (args : List String) : IO Session := do
   | .ok () => return session
   | .error failure => throw (IO.userError failure.desc)
 
-/-- The host of a native Lean: nothing is to be done for an environment, and a task of its own watches the time. -/
+/-- The host of a native Lean: its environments need no changes, and a separate task watches the time. -/
 def nativeHost : IO Host := do
   initSearchPath (← findSysroot)
-  /- `lean` has done so for this file; from 4.30 on, `importModules` refuses to load extensions unless somebody has. -/
+  /- `lean` has done this for this file, and since 4.30 `importModules` refuses to load extensions without it. -/
   unsafe enableInitializersExecution
-  /- Counts orders: a watch whose order is over does nothing. -/
+  /- The number of the current order; a watch for an earlier order does nothing. -/
   let order ← IO.mkRef 0
   return {
     importModules := fun imports _ => Lean.importModules imports {} (trustLevel := 0) (loadExts := true)
@@ -78,7 +79,6 @@ def nativeHost : IO Host := do
     grown := fun env => return env
     asImported := fun env => return env
     extended := fun env => return env
-    ranProgram := return false
     maxEnvironments := 8
     initialises := true
   }

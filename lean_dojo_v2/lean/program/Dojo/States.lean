@@ -3,18 +3,41 @@ import Dojo.Pretty
 import Dojo.Proofs
 
 /-!
-# Proof states kept alive between requests: `goal.start`, `.continue`, `.subsume`, `.print`, `.delete`
+# Proof states: `goal.start`, `.continue`, `.subsume`, `.print`, `.delete`
 -/
 
 namespace Dojo
 
 open Lean Elab Meta
 
-/-- So many states at once; a client that never deletes any is told so. -/
+/-- The maximum number of states, to stop clients that never delete any. -/
 def maxStates : Nat := 100000
 
-/-- Keeps a state, and gives its number. -/
+/-- The proof of a state's root as a theorem; `none` if something in it is open. -/
+private def rootTheorem? (state : ProofState) : Option Declaration := do
+  let decl ← state.mctx.findDecl? state.root
+  let hypotheses := decl.lctx.getFVars
+  let closed (e : Expr) (bind : Array Expr → Expr → Expr) : Option Expr :=
+    let whole := bind hypotheses (instantiateMVarsCore state.mctx e).1
+    if whole.hasMVar then none else some whole
+  let type ← closed decl.type decl.lctx.mkForall
+  let value ← closed (.mvar state.root) decl.lctx.mkLambda
+  guard !value.hasSorry
+  let levelParams := (collectLevelParams (collectLevelParams {} type) value).params.toList
+  return .thmDecl { name := `_dojo.claim, levelParams, type, value }
+
+/-- A loaded state is only a claim: it solves nothing unless the kernel accepts the proof of its root. -/
+private def requireProof (state : ProofState) : DojoM Unit := do
+  unless state.isClaim && state.goals.isEmpty do return
+  let some declaration := rootTheorem? state
+    | refuse "operation" "the loaded state has no goal, but its proof is not finished"
+  match ← (addToKernel state.env.toKernelEnv declaration (← (← read).cancel.get) : IO _) with
+  | .ok _ => return
+  | .error message => refuse "operation" s!"the loaded state has no goal, but Lean's kernel refuses its proof: {message}"
+
+/-- Keeps a state, and returns its number. -/
 def keepState (state : ProofState) : DojoM Nat := do
+  requireProof state
   let session ← read
   if (← session.states.get).size ≥ maxStates then
     refuse "memory" s!"{maxStates} states are alive; delete some (goal.delete)"
@@ -28,7 +51,7 @@ def getState (id : Nat) : DojoM ProofState := do
 
 namespace ProofState
 
-/-- The fragment that a goal's next step is written in. -/
+/-- The fragment in which a goal's next step is written. -/
 def fragmentOf? (state : ProofState) (goal : MVarId) : Option Fragment :=
   state.fragments.reverse.find? (·.goal == goal)
 
@@ -38,7 +61,7 @@ private def modeOf (state : ProofState) (goal : MVarId) : String :=
   | some (.calc ..) => "calc"
   | some _ => "conv"
 
-/-- What is common to every answer that shows a state: its goals, and Lean's own text of them. -/
+/-- The fields of every answer that shows a state: its goals, and their text as Lean prints it. -/
 def shown (state : ProofState) : DojoM (List (String × Json)) := do
   let settings ← settings
   let context := state.printContext
@@ -49,54 +72,48 @@ def shown (state : ProofState) : DojoM (List (String × Json)) := do
 
 end ProofState
 
-/-- Runs a parser behind white space and comments. -/
+/-- Runs a parser after white space and comments. -/
 private def runParser (env : Environment) (text : String) (parser : Parser.ParserFn) :
     Except String (Parser.InputContext × Parser.ParserState) := do
-  if let some problem := nestingProblem? text then throw problem
+  if let some problem := sizeProblem? text then throw problem
   let input := Parser.mkInputContext text "<input>"
   let parser := Parser.andthenFn Parser.whitespace parser
   let state := parser.run input { env, options := {} } (Parser.getTokenTable env) (Parser.mkParserState text)
   if !state.allErrors.isEmpty then throw (state.toErrorMsg input)
   return (input, state)
 
-/-- Parses a text, all of it. -/
+/-- Parses a whole text. -/
 private def parseWhole (env : Environment) (text : String) (parser : Parser.ParserFn) : Except String Syntax := do
   let (input, state) ← runParser env text parser
   if state.pos.byteIdx == text.utf8ByteSize then return state.stxStack.back
   throw ((state.mkError "end of input").toErrorMsg input)
 
-/-- Parses one tactic, or several one after the other, as in a `by` block. -/
+/-- Parses a sequence of tactics, as in a `by` block. -/
 def parseSequence (env : Environment) (text : String) : Except String Syntax :=
   parseWhole env text Parser.Tactic.tacticSeq.fn
 
-/-- Parses a text of a category. -/
+/-- Parses a text in a syntax category. -/
 def parseText (env : Environment) (category : Name) (text : String) : Except String Syntax :=
   parseWhole env text (Parser.categoryParserFn category)
 
-/-- The same for a text that Lean elaborates next: what it may run is noted. -/
-def parseToRun (env : Environment) (category : Name) (text : String) : DojoM (Except String Syntax) := do
-  let parsed := parseText env category text
-  if let .ok stx := parsed then noteSyntax env stx
-  return parsed
-
-/-- The byte where a piece of a category at the beginning of a text ends. -/
+/-- Parses a piece of syntax at the beginning of a text, and returns the byte where it ends. -/
 def parsePrefix (env : Environment) (category : Name) (text : String) : Except String Nat := do
   return (← runParser env text (Parser.categoryParserFn category)).2.pos.byteIdx
 
-/-- Nothing may stay postponed. -/
+/-- Elaborates everything that was postponed. -/
 def settle : TermElabM Unit := Term.synthesizeSyntheticMVarsNoPostponing
 
 /-- Elaborates a text as a type. -/
 def elaborateType (monads : Monads) (text : String) : DojoM (Expr × Monads) := do
-  let stx ← orRefuse "parse" (← parseToRun monads.coreState.env `term text)
+  let stx ← orRefuse "parse" (parseText monads.coreState.env `term text)
   monads.run (kind := "elab") do
     let type ← Term.elabType stx
     settle
     instantiateMVars type
 
-/-- Elaborates a text as a term, of a type if one is given. -/
+/-- Elaborates a text as a term, of the given type if there is one. -/
 def elaborateTerm (monads : Monads) (text : String) (type? : Option Expr) : DojoM (Expr × Monads) := do
-  let stx ← orRefuse "parse" (← parseToRun monads.coreState.env `term text)
+  let stx ← orRefuse "parse" (parseText monads.coreState.env `term text)
   monads.run (kind := "elab") do
     let term ← Term.elabTermEnsuringType stx type?
     settle
@@ -106,11 +123,11 @@ def elaborateTerm (monads : Monads) (text : String) (type? : Option Expr) : Dojo
 def newGoal (type : Expr) (userName : Name := .anonymous) : MetaM MVarId := do
   return (← mkFreshExprSyntheticOpaqueMVar type userName).mvarId!
 
-/-- Sets the universe levels that terms may speak of. -/
+/-- Sets the universe levels that terms may mention. -/
 def Monads.withLevels (monads : Monads) (levels : List Name) : Monads :=
   { monads with termState.levelNames := levels }
 
-/-- What Lean has logged is forgotten. -/
+/-- Forgets Lean's messages. -/
 def Monads.withoutMessages (monads : Monads) : Monads :=
   { monads with coreState.messages := {} }
 
@@ -122,7 +139,7 @@ private def startGoal (request : Request) : DojoM Json := do
   if expr?.isSome == (request.has "copyFrom") then
     refuse "command" "Exactly one of {expr, copyFrom} must be supplied"
   let monads ← Monads.ofCommand (← session.command.get)
-  /- Beside those of `universe u` in what was loaded. -/
+  /- In addition to those of `universe u` in loaded texts. -/
   let monads := monads.withLevels ((request.texts "levels").map (·.toName) ++ monads.termState.levelNames)
   let (type, monads) ← match expr? with
     | some text => elaborateType monads text
@@ -145,7 +162,7 @@ private def goalsOfBranch (target branch : ProofState) : DojoM (List MVarId) := 
   if target.root != branch.root then refuse "structure" "Roots of two continued goal states do not match"
   return branch.goals
 
-/-- What is open besides the goals; a state just opened answers for nothing that its goals already speak of. -/
+/-- Open metavariables besides the goals. For a state just opened, these are the ones that its goals mention. -/
 private def outsideOf (state : ProofState) : List MVarId :=
   state.outside?.getD (mentionedBy state.mctx state.goals).toList
 
@@ -184,7 +201,7 @@ private def subsumeGoal (request : Request) : DojoM Json := do
 private def printGoal (request : Request) : DojoM Json := do
   let state ← getState (request.nat "stateId")
   let settings ← settings
-  /- What fills a metavariable, as it is written in that one's own context; nothing while nothing does. -/
+  /- The value of a metavariable, as it is written in its own context; `none` if it has none. -/
   let filling? (goal : MVarId) : IO (Option Json) := do
     let some decl := state.mctx.findDecl? goal | return none
     unless (state.mctx.getExprAssignmentCore? goal).isSome do return none

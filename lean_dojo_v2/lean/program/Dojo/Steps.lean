@@ -16,10 +16,10 @@ private def maxScalar : Nat := 2147483647
 
 private def forms : List String := ["tactic", "mode", "expr", "have", "let", "draft"]
 
-/-- What an answer to a step that failed says of its proof. -/
+/-- The fields about the proof in the answer to a failed step. -/
 private def nothing : List (String × Json) := [("hasSorry", .bool false), ("hasUnsafe", .bool false)]
 
-/-- The goals that a tactic sees: one alone, or all with the chosen one first (Pantograph's `Site`). -/
+/-- The goals that a tactic sees: only the chosen one, or all with the chosen one first (Pantograph's `Site`). -/
 private def site (state : ProofState) (goalId? : Option Nat) (autoResume? : Option Bool) :
     DojoM (MVarId × List MVarId) := do
   let together := autoResume?.getD (← settings).automaticMode
@@ -38,8 +38,8 @@ private def errorJson (text : String) (fileMap? : Option FileMap := none) (offse
     ("endPos", .null), ("data", .str text), ("kind", "[anonymous]"), ("fileName", "<input>"), ("caption", "")]
 
 /--
-What a request asks for: an action that gives the fragments from then on. What keeps its text from being parsed is an
-error of the value.
+The action that a request asks for; it returns the fragments after it. If the request's text cannot be parsed, the result
+is the parser's error.
 -/
 private def actionOf (request : Request) (form text : String) (state : ProofState) (goal : MVarId) :
     DojoM (Except String (TacticM (List Fragment))) := do
@@ -50,17 +50,15 @@ private def actionOf (request : Request) (form text : String) (state : ProofStat
   if form == "tactic" then
     if let some fragment := fragment? then
       let category := if fragment matches .calc .. then `term else `conv
-      return (← parseToRun state.env category text).map (fragmentStep state.fragments fragment)
-    let parsed := parseSequence state.env text
-    if let .ok stx := parsed then noteSyntax state.env stx
-    return parsed.map fun stx => same (evalTactic stx)
-  return (← parseToRun state.env `term text).map fun stx =>
+      return (parseText state.env category text).map (fragmentStep state.fragments fragment)
+    return (parseSequence state.env text).map fun stx => same (evalTactic stx)
+  return (parseText state.env `term text).map fun stx =>
     match form with
     | "expr" => same (assignTerm stx)
     | "draft" => same (draftTerm stx)
     | _ => same (branchOn stx binder (form == "let"))
 
-/-- The state as a request sees it: positions are those of its text, and limits its own. -/
+/-- The state with the positions and limits of a request. -/
 private def prepared (state : ProofState) (text : String) (request : Request) : DojoM ProofState := do
   let mut core := { state.monads.coreContext with fileMap := FileMap.ofString text }
   if request.has "options" then
@@ -71,23 +69,23 @@ private def prepared (state : ProofState) (text : String) (request : Request) : 
       maxRecDepth := limit "maxRecDepth" }
   return { state with monads.coreContext := core }
 
-/-- What a tactic did to all that was open. -/
+/-- The effect of a tactic on everything that was open. -/
 private structure Outcome where
-  /-- The proofs that it gave. -/
+  /-- The proofs that it found. -/
   terms : Array Expr
-  /-- Metavariables in them that nobody would ever ask for. -/
+  /-- Metavariables in them that no later step would have to fill. -/
   lost : List MVarId
-  /-- What its state leaves open besides the goals. -/
+  /-- What the state after it leaves open besides the goals. -/
   outside : List MVarId
   owed : List MVarId
-  /-- The goals that it took away. -/
+  /-- The goals that it closed. -/
   gone : List MVarId
 
 private def outcomeOf (state : ProofState) (mctx : MetavarContext) (before after : List MVarId)
     (fragments : List Fragment) : Outcome :=
   let outsideBefore := state.outside?.getD (mentionedBy state.mctx state.goals).toList
   let aside := state.goals.filter (!before.contains ·)
-  /- A `conv` block's goal comes back at its end. -/
+  /- The goal of a `conv` block comes back at the end of the block. -/
   let waiting := fragments.map (·.goal)
   let outside := (outsideBefore ++ aside ++ waiting).eraseDups.filter (!after.contains ·)
   let gone := before.filter (!after.contains ·)
@@ -100,7 +98,7 @@ private def outcomeOf (state : ProofState) (mctx : MetavarContext) (before after
     lost := others.filter (!spokenOf.contains ·)
     owed := others.filter spokenOf.contains }
 
-/-- Tactics hide some of what they use in auxiliary lemmas, whose names have a part that begins with `_`. -/
+/-- Whether a name is that of an auxiliary lemma, with a part that begins with `_`: tactics hide what they use there. -/
 private def isAuxiliary (env : Environment) (name : Name) : Bool :=
   hidden name && (moduleOf? env name).isNone
 where
@@ -109,30 +107,28 @@ where
     | .num parent _ => hidden parent
     | .anonymous => false
 
-/-- What is open, no goal, and asks for a proof of something: the text of it, or empty where there is none. -/
+/-- The text of open metavariables that are not goals but need a proof; empty if there are none. -/
 private def hiddenText (monads : Monads) (owed : List MVarId) : DojoM String := do
   let (asking, _) ← monads.run (owed.filterM fun goal => return !(← isInhabited goal))
   if asking.isEmpty then return "" else goalsText monads.printContext asking
 
-/-- What a step added past the kernel: an option of Lean's, or a program, can have it skipped. -/
+/-- The kernel's problem with what a step has added: an option of Lean, or a program, can bypass the kernel. -/
 private def uncheckedProblem? (stored : ProofState) (env : Environment) : DojoM (Option Problem) := do
   let added := (addedTo stored.env env).filter fun (_, info) => !info.isUnsafe && !info.isPartial
-  let problems ← problemsOf stored.library stored.env env (added.map (·.1))
-  return problems.findSome? id
+  problemBeyond? stored.env env (added.map (·.1)) (← (← read).cancel.get)
 
 private def acceptStep (stored : ProofState) (monads : Monads) (before after : List MVarId) (fragments : List Fragment)
     (log : List Json) (withAxioms : Bool) : DojoM Json := do
   let env := monads.coreState.env
-  notePretenders stored.env env
   let outcome := outcomeOf stored monads.metaState.mctx before after fragments
   let refused (text : String) : Json := record (("messages", .arr (log ++ [errorJson text]).toArray) :: nothing)
   unless outcome.lost.isEmpty do
     let left ← (goalsText monads.printContext outcome.lost : IO String)
-    return refused s!"the tactic leaves this open, which is not among its goals:\n{left}"
+    return refused s!"the tactic leaves this open, but not as a goal:\n{left}"
   let cited := outcome.terms.flatMap (·.getUsedConstants)
   let used := (closureOf env cited (isAuxiliary env)).map (·.1)
   if let some circular := used.find? stored.forbidden.contains then
-    return refused s!"the proof uses {nameText circular}, which it is to prove"
+    return refused s!"the proof uses {nameText circular}, which it should prove"
   if let some problem ← uncheckedProblem? stored env then
     return refused s!"the kernel refuses {problem.constant}: {problem.message}"
   let next : ProofState := { stored with
@@ -162,7 +158,7 @@ private def runStep (state stored : ProofState) (before : List MVarId) (act : Ta
   let log := (← messagesJson monads.coreState.messages).toList
   match result with
   | .error exception =>
-    /- An abort only says that the error has been logged already. -/
+    /- An abort only means that the error was already logged. -/
     if exception matches .internal .. && !log.isEmpty then return failed log
     let text ← exceptionText exception
     let offset? := if exception matches .internal .. then none else exception.getRef.getPos?.map (·.byteIdx)
@@ -182,8 +178,8 @@ private def goalTactic (request : Request) : DojoM Json := do
   | .error problem => return record (("parseError", .str problem) :: nothing)
   | .ok act =>
     let state ← prepared stored text request
-    /- Steps that are terms see nothing that Lean has cached, as in Pantograph, so that new metavariables get the same
-    numbers. For tactics the cache is worth more. -/
+    /- As in Pantograph, steps that are terms do not use Lean's cache, so that new metavariables get the same numbers. For
+    tactics the cache is worth more. -/
     let plain := form == "tactic" && state.fragments.isEmpty
     let state := if plain then state else { state with monads.metaState.cache := {} }
     runStep state stored before act (request.flag "axioms")

@@ -5,10 +5,10 @@ import Dojo.Session
 import Dojo.States
 
 /-!
-# What is left to be found in a text, and whether another text finds it: `frontend.distil`, `.refactor`, `.track`
+# Texts with open parts, and whether another text completes them: `frontend.distil`, `.refactor`, `.track`
 
-A *search target* is a command that declares something with a `sorry` in its value. Later commands that mention it are
-coupled with it: a function to be found, and theorems that it has to fulfil, are one target.
+A *search target* is a command that declares something with a `sorry` in its value. Later commands that mention it belong
+to it as companions: a function to be found, and the theorems that it must satisfy, are one target.
 -/
 
 namespace Dojo
@@ -18,19 +18,41 @@ open Lean Elab Meta
 /-- A command of a text. -/
 private structure Piece where
   text : String
-  /-- What it adds. -/
+  /-- The constants that it adds. -/
   names : List Name
-  /-- The first of those that somebody has written. -/
+  /-- The first of them that is written in the text. -/
   name? : Option Name
   uses : NameSet
   isTarget : Bool
 
-/-- A command, and those that are coupled with it, each with whether it rests on the command's own constants alone. -/
+/-- A command with its companions, and whether each of these depends only on the command's own constants. -/
 private structure Group where
   head : Piece
   companions : List (Piece × Bool) := []
 
-/-- The commands of a text without errors in them, and the environment behind them all. -/
+/-- Whether a command is an `example` with a `sorry`, which leaves no constant behind. -/
+private def isOpenExample (stx : Syntax) : Bool :=
+  let has (kinds : List Name) : Bool := (stx.find? (kinds.contains <| kindOf ·)).isSome
+  has [``Parser.Command.example] && has [``Parser.Term.sorry, ``Parser.Tactic.tacticSorry]
+
+private def pieceOf (unit : Elaborated) (text : SourceText) : DojoM Piece := do
+  let added := unit.added
+  let written := added.filter fun (name, _) => (rangesOf? unit.after.env name).isSome
+  let isOpen (one : Name × ConstantInfo) : Bool := (valueOf? one.2).any (·.hasSorry)
+  let first? : Option (Name × ConstantInfo) := (written.find? isOpen).orElse fun _ => written[0]?
+  let name? := first?.map (·.1)
+  let (line, _) := text.position unit.start
+  if isOpenExample unit.stx then
+    refuse "elab" s!"line {line}: the `sorry` is in an `example`, which has no name; state it as a theorem"
+  if name?.isNone && added.any isOpen then
+    refuse "elab" s!"line {line}: the `sorry` is in a command that declares nothing by name"
+  let uses := added.foldl (init := ({} : NameSet)) fun uses (_, info) =>
+    (constantsOf info).foldl (init := uses) fun uses name => uses.insert name
+  return {
+    text := trimmed (text.slice unit.start unit.stop), names := (added.map (·.1)).toList, name?, uses
+    isTarget := added.any isOpen }
+
+/-- The commands of a text, and the environment after them; errors in the text end the request. -/
 private def readPieces (text kind : String) : DojoM (List Piece × Environment × OpenFile) := do
   let file ← openText { file := text, header := false, inScope := true }
   let pieces ← IO.mkRef (#[] : Array Piece)
@@ -38,21 +60,12 @@ private def readPieces (text kind : String) : DojoM (List Piece × Environment �
   let state ← file.run fun unit => do
     problems.modify (· ++ unit.messages.filter isError)
     if unit.isEnd then return false
-    let added := unit.added
-    let uses := added.foldl (init := ({} : NameSet)) fun uses (_, info) =>
-      (constantsOf info).foldl (init := uses) fun uses name => uses.insert name
-    let written? := added.find? fun (name, _) => (rangesOf? unit.after.env name).isSome
-    pieces.modify (·.push {
-      text := trimmed (file.text.slice unit.start unit.stop)
-      names := (added.map (·.1)).toList
-      name? := written?.map (·.1)
-      uses
-      isTarget := written?.any fun (_, info) => (valueOf? info).any (·.hasSorry) })
+    let piece ← pieceOf unit file.text
+    pieces.modify (·.push piece)
     return false
   let said := (← problems.get).map fun message =>
-    let position := message.getObjValD "pos"
-    let number (name : String) : Nat := (position.getObjValAs? Nat name).toOption.getD 0
-    s!"{number "line"}:{number "column"}: {(message.getObjValAs? String "data").toOption.getD ""}"
+    let (line, column) := placeOfMessage message
+    s!"{line}:{column - 1}: {textOfMessage message}"
   unless said.isEmpty do refuse kind s!"the text has errors:\n{"\n".intercalate said.toList}"
   return ((← pieces.get).toList, state.env, file)
 
@@ -67,7 +80,7 @@ private def companionsOf (head : Piece) (rest : List Piece) : List (Piece × Boo
       known := known ++ piece.names
   return (companions.toList, others.toList)
 
-/-- The commands in order, each target with those that are coupled with it. -/
+/-- The commands in order, each target with its companions. -/
 private partial def grouped : List Piece → List Group
   | [] => []
   | head :: rest =>
@@ -76,7 +89,7 @@ private partial def grouped : List Piece → List Group
       { head, companions } :: grouped others
     else { head } :: grouped rest
 
-/-- The type of a constant; a `sorry` in it is a hole as well. -/
+/-- The type of a constant, in which every `sorry` becomes a hole. -/
 private def statementOf (name : Name) : MetaM Expr := do
   return (← withoutSorry (← getConstInfo name).type).1
 
@@ -85,12 +98,12 @@ private def lastPart : Name → Name
   | name => name
 
 private structure Composite where
-  /-- The thing that is to be found. -/
+  /-- The constant to be found. -/
   constant : Expr
   witness : Expr
-  /-- What its companions say of it: a conjunction. -/
+  /-- The conjunction of its companions' statements. -/
   predicate : Expr
-  /-- `{ f : T // what its companions say of it }` -/
+  /-- `{ f : T // predicate f }` -/
   type : Expr
 
 private def conjunction : List Expr → Expr
@@ -106,10 +119,10 @@ private def compositeOf (head : Name) (companions : List Name) (binder : Name) :
   let predicate := .lam binder witness (conjunction claims) .default
   return { constant, witness, predicate, type := ← mkAppOptM ``Subtype #[some witness, some predicate] }
 
-/-- What is open of a target: its root, and the goals. -/
+/-- The root of a target, and its open goals. -/
 private abbrev Opens := MVarId × List MVarId
 
-/-- A goal of a target's own type; with values, each `sorry` in its value is a goal instead. -/
+/-- Opens a target: a goal of its type or, unless values are ignored, a goal for each `sorry` in its value. -/
 private def openSingle (head : Name) (value : Expr) (ignoreValues : Bool) : MetaM Opens := do
   let root ← newGoal (← statementOf head)
   if ignoreValues then return (root, [root])
@@ -117,7 +130,7 @@ private def openSingle (head : Name) (value : Expr) (ignoreValues : Bool) : Meta
   root.assign term
   return (root, goals)
 
-/-- The same for a target with companions. -/
+/-- Opens a target with companions. -/
 private def openCoupled (head : Name) (value : Expr) (companions : List (Name × Expr)) (binder : Name)
     (ignoreValues : Bool) : MetaM Opens := do
   let whole ← compositeOf head (companions.map (·.1)) binder
@@ -132,15 +145,23 @@ private def openCoupled (head : Name) (value : Expr) (companions : List (Name ×
     let (term, more) ← withoutSorry ((← kabstract about whole.constant).instantiate1 first)
     goals := goals ++ more
     proofs := proofs.push term
-  let some last := proofs.back? | throwError "there is nothing that the target has to fulfil"
+  let some last := proofs.back? | throwError "the target has no companions"
   let proof ← proofs.pop.foldrM (init := last) fun one rest => mkAppM ``And.intro #[one, rest]
   root.assign (← mkAppOptM ``Subtype.mk #[some whole.witness, some whole.predicate, some first, some proof])
   return (root, goals)
 
-private def valueIn (env : Environment) (name : Name) : Expr :=
-  ((env.find? name).bind valueOf?).getD (mkConst name)
+/-- The value of a constant, in which lemmas that Lean has split off are unfolded if they have a `sorry`. -/
+private partial def valueIn (env : Environment) (name : Name) : Expr :=
+  let value := ((env.find? name).bind valueOf?).getD (mkConst name)
+  value.replace fun
+    | .const used levels => do
+      guard used.isInternalDetail
+      let info ← env.find? used
+      guard ((valueOf? info).any (·.hasSorry))
+      return (valueIn env used).instantiateLevelParams info.levelParams levels
+    | _ => none
 
-/-- Which of a target's own constants its goals cannot do without: matchers and the like. -/
+/-- The target's own constants that its goals need, such as matchers. -/
 private def neededBy (env : Environment) (own : List Name) (mctx : MetavarContext) (root : MVarId) : Array Name :=
   let mentioned := (proofsOf mctx [root]).terms.flatMap (·.getUsedConstants)
   (closureOf env mentioned own.contains).map (·.1)
@@ -158,7 +179,7 @@ private def openGroup (env : Environment) (library : Environment) (group : Group
   let ((root, goals), monads) ← monads.run <|
     if companions.isEmpty then openSingle head value ignoreValues
     else openCoupled head value companions binder ignoreValues
-  /- The environment knows what is to be found, for its auxiliaries; citing it is no proof. -/
+  /- The environment contains the target itself, because of its auxiliaries, but a proof must not cite it. -/
   let own := (group.head :: group.companions.map (·.1)).flatMap (·.names)
   let needed := neededBy env own monads.metaState.mctx root
   let forbidden := own.foldl (init := ({} : NameSet)) fun all name => if needed.contains name then all else all.insert name
@@ -175,7 +196,7 @@ private def distil (request : Request) : DojoM Json := do
 private def fold (env : Environment) (group : Group) (options : List (String × Json)) : DojoM String := do
   let some head := group.head.name? | refuse "frontend" "a target without a name"
   if group.companions.any fun (_, isFlat) => !isFlat then
-    refuse "frontend" s!"what rests on {nameText head} is not flat: it cannot be folded"
+    refuse "frontend" s!"the companions of {nameText head} depend on each other, so they cannot be folded"
   let monads ← Monads.ofCommand (← commandState env (("pp.analyze", .bool true) :: options))
   let monads := monads.withLevels (((env.find? head).map (·.levelParams)).getD [])
   let binder := lastPart head
@@ -183,7 +204,7 @@ private def fold (env : Environment) (group : Group) (options : List (String × 
   let type ← (exprText monads.printContext whole.type : IO String)
   return s!"def {nameText binder}_composite : {type} :=\n  sorry"
 
-/-- Writes a text again with each target and its companions as one definition. -/
+/-- Rewrites a text with each target and its companions as one definition. -/
 private def refactor (request : Request) : DojoM Json := do
   let options ← (request.texts "coreOptions").mapM fun text => MonadExcept.ofExcept (parseAssignment text)
   let (pieces, env, _) ← readPieces (request.text "file") "frontend"
@@ -191,13 +212,13 @@ private def refactor (request : Request) : DojoM Json := do
     if group.companions.isEmpty then pure group.head.text else fold env group options
   return record [("file", .str (String.join (written.map ("\n" ++ ·))))]
 
-/-! ## `frontend.track`: whether a text proves and defines what another one states -/
+/-! ## `frontend.track`: whether a text completes what another one states -/
 
 private structure Side where
   messages : Array Json
   file : OpenFile
   env : Environment
-  /-- What the text adds, in the order of its lines. -/
+  /-- The constants that the text adds, in the order of its lines. -/
   added : Array (Name × ConstantInfo)
 
 private def sideOf (text : String) : DojoM Side := do
@@ -216,13 +237,13 @@ private def Side.find? (side : Side) (name : Name) : Option ConstantInfo :=
 
 private def valueHasSorry (info : ConstantInfo) : Bool := (valueOf? info).any (·.hasSorry)
 
-/-- What Lean makes beside a declaration differs with its value, and states nothing. -/
+/-- Whether Lean made a constant along with a declaration: it depends on the declaration's value, and states nothing. -/
 private def isInternal (name : Name) : Bool :=
   name.isInternalDetail || match name with
     | .str (.str ..) part => part.startsWith "_"
     | _ => false
 
-/-- Whether a constant is the one that was stated: only a value with a `sorry` may be another one. -/
+/-- Whether a constant is the one that was stated: only a value with a `sorry` may differ. -/
 private def fitsStated (stated given : ConstantInfo) : Bool :=
   kindWord stated == kindWord given && stated.isUnsafe == given.isUnsafe &&
     match valueOf? stated, valueOf? given with
@@ -244,11 +265,11 @@ private def differenceOf? (source target : Side) : Option String := Id.run do
   let missing? := source.added.find? fun (name, _) => (target.find? name).isNone && !isInternal name
   return missing?.map fun (name, _) => s!"{nameText name} is missing"
 
-/-- What a program put there past the kernel. -/
+/-- The kernel's problem with a theorem of the text, which a program may have added without the kernel. -/
 private def unchecked? (target : Side) : DojoM (Option String) := do
   let theorems := target.added.filter fun (_, info) => info matches .thmInfo _
-  let problems ← problemsOf target.file.base.library target.file.below target.env (theorems.map (·.1))
-  return (problems.findSome? id).map fun problem => s!"the kernel refuses {problem.constant}: {problem.message}"
+  let problem? ← problemBeyond? target.file.below target.env (theorems.map (·.1)) (← (← read).cancel.get)
+  return problem?.map fun problem => s!"the kernel refuses {problem.constant}: {problem.message}"
 
 private def track (request : Request) : DojoM Json := do
   let source ← sideOf (request.text "src")

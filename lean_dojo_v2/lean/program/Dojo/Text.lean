@@ -4,8 +4,8 @@ import Dojo.Compat
 /-!
 # Names, texts and positions
 
-Lean reads line endings as LF, so its byte offsets in a text with CRLF are not those of the file. What is reported are
-the file's own bytes, and lines and columns as editors count them (in code points).
+Lean reads line endings as LF, so its byte offsets in a text with CRLF are not those of the file. Answers use the file's
+own bytes, and lines and columns as editors count them (in code points).
 -/
 
 namespace Dojo
@@ -20,42 +20,47 @@ def nameText (name : Name) : String :=
 def moduleText (name : Name) : String :=
   if name.isAnonymous then "" else name.toString (escape := false)
 
-/-- The pieces of a text between white space. -/
+/-- The words of a text, separated by white space. -/
 def wordsOf (text : String) : List String :=
   ((text.map fun c => if c.isWhitespace then ' ' else c).splitOn " ").filter (!·.isEmpty)
 
 /-- A text of a request. -/
 structure SourceText where
-  /-- As it is in the file. -/
+  /-- The text in the file. -/
   original : String
-  /-- As Lean reads it. -/
+  /-- The text as Lean reads it. -/
   lean : String
   fileMap : FileMap
+  /-- The size of the byte order mark at the beginning of the file, which editors hide: 3, or 0 if there is none. -/
+  mark : Nat
   /-- For each CRLF, the offset in Lean's text from which one more byte is missing. -/
   removed : Array Nat
 
 namespace SourceText
 
 def ofString (original : String) : SourceText :=
-  let pieces := original.splitOn "\r\n"
-  let lean := if pieces.length == 1 then original else "\n".intercalate pieces
+  let mark := if original.startsWith "\uFEFF" then "\uFEFF".utf8ByteSize else 0
+  let shown := extractBytes original mark original.utf8ByteSize
+  let pieces := shown.splitOn "\r\n"
+  let lean := if pieces.length == 1 then shown else "\n".intercalate pieces
   let (removed, _) := pieces.dropLast.foldl (init := ((#[] : Array Nat), 0)) fun (all, start) piece =>
     let stop := start + piece.utf8ByteSize
     (all.push stop, stop + 1)
-  { original, lean, fileMap := FileMap.ofString lean, removed }
+  { original, lean, fileMap := FileMap.ofString lean, mark, removed }
 
 /-- The number of bytes of Lean's text. -/
 def size (text : SourceText) : Nat := text.lean.utf8ByteSize
 
 /-- Lean's byte offset as a byte offset in the file. -/
 def toFile (text : SourceText) (offset : Nat) : Nat :=
-  if text.removed.isEmpty then offset else offset + (text.removed.filter (· < offset)).size
+  text.mark + offset + (text.removed.filter (· < offset)).size
 
-/-- A byte offset in the file as Lean's. -/
+/-- A byte offset in the file as one in Lean's text. -/
 def fromFile (text : SourceText) (offset : Nat) : Nat := Id.run do
-  let mut lean := offset
+  let shown := offset - text.mark
+  let mut lean := shown
   for i in [0:text.removed.size] do
-    if text.removed[i]! + i + 1 < offset then lean := lean - 1
+    if text.removed[i]! + i + 1 < shown then lean := lean - 1
   return lean
 
 /-- The line and the column of one of Lean's byte offsets, both from 1. -/
@@ -67,26 +72,51 @@ def position (text : SourceText) (offset : Nat) : Nat × Nat :=
 def slice (text : SourceText) (start stop : Nat) : String :=
   extractBytes text.original (text.toFile start) (text.toFile stop)
 
-/-- A range as it is reported, in bytes of the file. -/
+/-- A range of Lean's text in an answer, in bytes of the file. -/
 def bytes (text : SourceText) (start stop : Nat) : Json := toJson #[text.toFile start, text.toFile stop]
 
 end SourceText
 
-/-- Deeper brackets than any person writes; some thousands more would exhaust the stack of Lean's parser. -/
+/-- The maximum nesting of brackets, deeper than anyone writes. A few thousand more would overflow the parser's stack. -/
 def maxNesting : Nat := 1000
 
-private structure Depth where
-  now : Nat := 0
-  most : Nat := 0
+/--
+The maximum number of tactics in a sequence, more than anyone writes. Lean's time to parse a line and to elaborate a
+sequence grows with the square of their number.
+-/
+def maxTactics : Nat := 4000
 
-/-- What keeps a text from being parsed safely: brackets that are nested too deeply. -/
-def nestingProblem? (text : String) : Option String :=
-  if text.utf8ByteSize ≤ maxNesting then none else
-  let depth := text.foldl (init := ({} : Depth)) fun depth c =>
-    if c == '(' || c == '[' || c == '{' || c == '⟨' then
-      { now := depth.now + 1, most := max depth.most (depth.now + 1) }
-    else if c == ')' || c == ']' || c == '}' || c == '⟩' then { depth with now := depth.now - 1 }
-    else depth
-  if depth.most > maxNesting then some s!"brackets are nested deeper than {maxNesting}" else none
+private structure Counts where
+  deepest : Nat
+  /-- The most semicolons in a line. -/
+  semicolons : Nat
+  deriving Inhabited
+
+/-- One loop over plain numbers, since each request for a long text waits for it. -/
+private partial def countFrom (bytes : ByteArray) (i depth deepest semicolons most : Nat) : Counts :=
+  if i ≥ bytes.size then { deepest, semicolons := most } else
+  let byte := bytes.get! i
+  /- a letter -/
+  if 0x61 ≤ byte && byte ≤ 0x7a then countFrom bytes (i + 1) depth deepest semicolons most
+  /- `(`, `[`, `{`, and the last byte of `⟨` -/
+  else if byte == 0x28 || byte == 0x5b || byte == 0x7b || (byte == 0xa8 && isAngle i) then
+    countFrom bytes (i + 1) (depth + 1) (max deepest (depth + 1)) semicolons most
+  else if byte == 0x29 || byte == 0x5d || byte == 0x7d || (byte == 0xa9 && isAngle i) then
+    countFrom bytes (i + 1) (depth - 1) deepest semicolons most
+  else if byte == 0x3b then countFrom bytes (i + 1) depth deepest (semicolons + 1) (max most (semicolons + 1))
+  else if byte == 0x0a then countFrom bytes (i + 1) depth deepest 0 most
+  else countFrom bytes (i + 1) depth deepest semicolons most
+where
+  isAngle (last : Nat) : Bool := bytes.get! (last - 1) == 0x9f && bytes.get! (last - 2) == 0xe2
+
+/--
+Why a text is not parsed from a byte on, if its brackets are nested too deeply or a line has too many semicolons.
+-/
+def sizeProblem? (text : String) (start : Nat := 0) : Option String :=
+  if text.utf8ByteSize ≤ start + maxNesting then none else
+  let counts := countFrom text.toUTF8 start 0 0 0 0
+  if counts.deepest > maxNesting then some s!"brackets are nested deeper than {maxNesting}"
+  else if counts.semicolons > maxTactics then some s!"a line has {counts.semicolons} semicolons, more than {maxTactics}"
+  else none
 
 end Dojo

@@ -3,7 +3,7 @@ import Dojo.Files
 import Dojo.Parts
 
 /-!
-# `dojo.trace` and `dojo.compile`: all that tracing needs of a file, out of one elaboration
+# `dojo.trace` and `dojo.compile`: everything that tracing needs, from one elaboration of a file
 -/
 
 namespace Dojo
@@ -11,8 +11,8 @@ namespace Dojo
 open Lean Elab
 
 /--
-A module as the file that Lean writes for it, as the numbers of its bytes: Lean's own code spells these, so that nothing is
-interpreted for each of them. None where Lean cannot write it, or where something that it imports was elaborated in memory.
+The compiled file of a module as a list of its bytes, which Lean's own code prints, so that nothing is interpreted for each
+byte. `none` if Lean cannot write it, or if one of its imports was elaborated in memory.
 -/
 def compiledModule? (file : OpenFile) (env : Environment) : DojoM (Option String) := do
   unless file.base.isImported do return none
@@ -28,14 +28,14 @@ def compiledModule? (file : OpenFile) (env : Environment) : DojoM (Option String
       IO.FS.removeFile path : IO (Option String)).toBaseIO
   return written.toOption.join
 
-/-- What `lean -i` would write for a module: where it names which constant. -/
+/-- The references of a module to constants, as `lean -i` would write them. -/
 def ileanText (module : Name) (fileMap : FileMap) (trees : Array InfoTree) : IO String := do
   let references := Server.findModuleRefs fileMap trees (localVars := false)
   let file := record [
     ("version", toJson (5 : Nat)), ("module", toJson module), ("references", ← referencesJson references)]
   return file.compress
 
-/-! ## What is found on the way -/
+/-! ## Collecting what a trace records -/
 
 /-- What was found so far. -/
 private structure Found where
@@ -43,33 +43,33 @@ private structure Found where
   declarations : Array Json := #[]
   tactics : Array Json := #[]
   commands : Array Json := #[]
-  /-- The theorems of commands that declare nothing by their own syntax: a macro made them. -/
+  /-- The theorems of commands that declare nothing in their own syntax, such as macros. -/
   made : Array String := #[]
   /-- For Lean's own collection of references. -/
   trees : Array InfoTree := #[]
-  /-- Constants that were named, and what is known of each. -/
+  /-- Constants that were mentioned. -/
   named : NameSet := {}
   references : Array Json := #[]
 
 /-! ## Printing goals
 
-Printing is what tracing spends its time on, and the same goals appear at many nodes: a goal without metavariables reads
-the same wherever it appears, any other wherever the metavariables are the same.
+Tracing spends most of its time on printing, and the same goals appear at many nodes. A goal without metavariables prints
+the same everywhere; any other goal prints the same if the metavariables are the same.
 -/
 
 private unsafe def addressUnsafe {α : Type} (a : α) : USize := ptrAddrUnsafe a
 
-/-- The address of an object that is held. It only saves work: what is printed is the same without. -/
+/-- The address of a live object. It only saves work and does not change what is printed. -/
 @[implemented_by addressUnsafe]
 private opaque address {α : Type} (a : α) : USize
 
-/-- What is known of the goals of a command. -/
+/-- What was already printed of the goals of a command. -/
 private structure Printed where
   /-- Texts and digests. -/
   texts : IO.Ref (Std.HashMap (USize × USize × Bool) String)
   spelt : IO.Ref SpeltTerms
 
-/-- Whether a goal mentions no metavariables, so that nothing can change what it says. -/
+/-- Whether a goal mentions no metavariables, so that nothing can change it. -/
 private def isSettled (decl : MetavarDecl) : Bool :=
   !decl.type.hasMVar && decl.lctx.decls.all fun local? =>
     match local? with
@@ -128,7 +128,7 @@ private def addReference (file : OpenFile) (env : Environment) (found : IO.Ref F
   let reference := homeJson file env name
   found.modify fun all => { all with named := all.named.insert name, references := all.references.push reference }
 
-/-- Printing goals costs time: each member of a tactic sequence is printed once, and nothing else. -/
+/-- Collects tactics and references. Printing is expensive, so only the members of tactic sequences are printed, once. -/
 private def collect (file : OpenFile) (found : IO.Ref Found) (unit : Elaborated) : IO Unit := do
   let printed : Printed := { texts := ← IO.mkRef {}, spelt := ← IO.mkRef {} }
   let env := unit.after.env
@@ -187,7 +187,7 @@ private def trace (request : Request) : DojoM Json := do
     ("in_memory", toJson (file.base.owners.map fun (module, _) => moduleText module)), ("ilean", .str ilean)]
     [olean?.map fun text => ("olean", .str text)]
 
-/-- Compiles a module of the project: what others import. -/
+/-- Compiles a module of the project, so that others can import it. -/
 private def compileModule (request : Request) : DojoM Json := do
   let file ← openText (.ofRequest request)
   let state ← file.run fun _ => return false

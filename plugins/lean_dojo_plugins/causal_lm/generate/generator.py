@@ -14,23 +14,17 @@ from typing import TypeAlias, cast
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
-from lean_dojo_core import DatasetFormatter, Message, registry
+from lean_dojo_core import DatasetFormatter, Message, formats_whole_proofs, registry
 from lean_dojo_core.errors import UnknownNameError, UsageError
 from lean_dojo_plugins.causal_lm.generate.sampling import Choice, sample, uniforms
+from lean_dojo_plugins.causal_lm.model.bases import ADAPTER_FILE, load_tokenizer
 from lean_dojo_plugins.causal_lm.model.label_head import restore_forward
-from lean_dojo_plugins.causal_lm.model.loading import (
-    ADAPTER_FILE,
-    load_for_inference,
-    load_tokenizer,
-    match_vocabulary,
-)
+from lean_dojo_plugins.causal_lm.model.loading import load_for_inference, match_vocabulary
 from lean_dojo_plugins.causal_lm.text.templates import A_TURN, render
 from lean_dojo_plugins.causal_lm.text.tokenisation import encode_prompt
-from lean_dojo_plugins.training.devices import choose_device
-from lean_dojo_plugins.training.hub import resolve_model
-from lean_dojo_plugins.training.run_folder import trained_settings
+from lean_dojo_plugins.training import choose_device, resolve_model, trained_settings
 from lean_dojo_v2.errors import CheckpointError
-from lean_dojo_v2.prover.completions import whole_proof_prompt
+from lean_dojo_v2.prover import whole_proof_prompt
 
 log = logging.getLogger(__name__)
 
@@ -40,8 +34,8 @@ DEFAULT_FORMATTER = "tactic-chat"
 MAX_LENGTH = 2048
 """Longest prompt and tactic, in tokens, for a model whose folder does not record its training."""
 
-Suggestion: TypeAlias = tuple[str, float]
-"""A tactic and its log-probability (natural, summed over its tokens and its end)."""
+ScoredText: TypeAlias = tuple[str, float]
+"""A generated text and its log-probability (natural, summed over its tokens and its end)."""
 
 
 def _warn_of_another(given: str | DatasetFormatter, recorded: str, model: str | Path) -> None:
@@ -173,7 +167,7 @@ class CausalTacticGenerator:
         seed: int | None = None,
         seeds: Sequence[int] = (),
         merge: bool = True,
-    ) -> list[list[Suggestion]]:
+    ) -> list[list[ScoredText]]:
         """Suggest tactics for each goal.
 
         Args:
@@ -255,7 +249,7 @@ class CausalTacticGenerator:
         temperature: float,
         seeds: Sequence[int],
         whole: bool = False,
-    ) -> list[list[Suggestion]]:
+    ) -> list[list[ScoredText]]:
         """Complete prompts of token ids.
 
         Args:
@@ -271,7 +265,7 @@ class CausalTacticGenerator:
         """
         ends = self.turn_ends if whole else self.ends
         pad = cast("int", self.tokenizer.pad_token_id)
-        results: list[list[Suggestion]] = [[] for _ in prompts]
+        results: list[list[ScoredText]] = [[] for _ in prompts]
         training = self.model.training
         self.model.train(False)  # without dropout
         try:
@@ -288,7 +282,7 @@ class CausalTacticGenerator:
         return results
 
     def _proof_prompt(self, statement: str) -> list[Message]:
-        if getattr(self.formatter, "whole_proof", False):
+        if formats_whole_proofs(self.formatter):
             return list(self.formatter.prompt(statement))
         return whole_proof_prompt(statement)
 
@@ -348,7 +342,7 @@ def end_tokens(tokenizer: PreTrainedTokenizerBase, model: PreTrainedModel) -> li
     return sorted(ends)
 
 
-def _distinct(suggestions: Sequence[Suggestion]) -> list[Suggestion]:
+def _distinct(suggestions: Sequence[ScoredText]) -> list[ScoredText]:
     """Merge equal tactics, drop empty ones and broken characters; most probable first."""
     best: dict[str, float] = {}
     for text, score in suggestions:

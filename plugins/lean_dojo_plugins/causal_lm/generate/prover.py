@@ -1,20 +1,29 @@
-"""The prover on a causal language model that SFT or GRPO trained."""
+"""The prover on a causal language model that SFT or GRPO trained.
+
+torch is imported when a prover is made, not with its class: an engine may start meanwhile.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import attrs
 
 from lean_dojo_core.records import Theorem
-from lean_dojo_plugins.causal_lm.generate.generator import CausalTacticGenerator
-from lean_dojo_plugins.causal_lm.generate.served import ServedTacticGenerator
-from lean_dojo_v2.lean_agent.config import ProverConfig
-from lean_dojo_v2.prover.automation import CLOSING
-from lean_dojo_v2.prover.base import BaseProver
-from lean_dojo_v2.prover.completions import name_of, statement_of, unfenced
-from lean_dojo_v2.prover.suggestion import Suggestion
+from lean_dojo_v2.lean_agent import ProverConfig
+from lean_dojo_v2.prover import (
+    CLOSING_TACTICS,
+    BaseProver,
+    Suggestion,
+    name_of,
+    statement_of,
+    unfenced,
+)
+
+if TYPE_CHECKING:
+    from lean_dojo_plugins.causal_lm.generate.generator import CausalTacticGenerator
 
 WHOLE_PROOF_TOKENS = 512
 """Longest proof that is written in one go."""
@@ -75,10 +84,17 @@ class HFProver(BaseProver):
             self.settings = attrs.evolve(self.settings, seed=seed)
         if config is not None and config.temperature is not None:
             temperature = config.temperature
-        self.tactics = (
-            CausalTacticGenerator(ckpt_path, use_lora, device, formatter, max_length=max_length)
-            if endpoint is None
-            else ServedTacticGenerator(
+        self.tactics: CausalTacticGenerator
+        if endpoint is None:
+            from lean_dojo_plugins.causal_lm.generate.generator import CausalTacticGenerator
+
+            self.tactics = CausalTacticGenerator(
+                ckpt_path, use_lora, device, formatter, max_length=max_length
+            )
+        else:
+            from lean_dojo_plugins.causal_lm.generate.served import ServedTacticGenerator
+
+            self.tactics = ServedTacticGenerator(
                 ckpt_path,
                 endpoint,
                 use_lora,
@@ -86,14 +102,13 @@ class HFProver(BaseProver):
                 max_length=max_length,
                 served_name=served_name,
             )
-        )
         self._temperature, self._proof_tokens = temperature, max_proof_tokens
         self._sampler = Sampler(
             self.tactics,
             temperature=temperature,
             max_new_tokens=max_new_tokens,
             seed=self.settings.seed,
-            beside=CLOSING if automation else (),
+            beside=CLOSING_TACTICS if automation else (),
         )
 
     @property

@@ -13,7 +13,7 @@ import torch
 from transformers import Cache, PreTrainedModel
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_plugins.training.rows import chunks
+from lean_dojo_plugins.training import chunks
 
 KEPT_SHARE = 0.75
 """Finished samples stay in the batch until at most this share is unfinished, since dropping them

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from lean_dojo_core import DatasetFormatter
 from lean_dojo_core.errors import UsageError
-from lean_dojo_plugins.causal_lm.generate.generator import CausalTacticGenerator, Suggestion
+from lean_dojo_plugins.causal_lm.generate.generator import CausalTacticGenerator, ScoredText
 from lean_dojo_plugins.causal_lm.model.loading import load_outline
-from lean_dojo_v2.prover.external import EndpointError
+from lean_dojo_v2.prover import EndpointError
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -117,7 +117,7 @@ class ServedTacticGenerator(CausalTacticGenerator):
         temperature: float,
         seeds: Sequence[int],
         whole: bool = False,
-    ) -> list[list[Suggestion]]:
+    ) -> list[list[ScoredText]]:
         """Complete prompts, one request each; see :meth:`CausalTacticGenerator.complete`."""
         ends = (self.turn_ends if whole else self.ends).tolist()
         options = {
@@ -128,8 +128,8 @@ class ServedTacticGenerator(CausalTacticGenerator):
             "extra_body": {**_AS_IT_IS, "stop_token_ids": ends},
         }
 
-        def ask(prompt: list[int], seed: int) -> list[Suggestion]:
-            found: list[Suggestion] = []
+        def ask(prompt: list[int], seed: int) -> list[ScoredText]:
+            found: list[ScoredText] = []
             while len(found) < samples:  # some servers ignore n
                 missing = samples - len(found)
                 own = (seed + len(found)) % _SEEDS
@@ -162,7 +162,7 @@ class ServedTacticGenerator(CausalTacticGenerator):
             )
         return [choice.to_dict() for choice in answer.choices]
 
-    def _read(self, choice: dict[str, Any], ends: set[int], whole: bool) -> Suggestion:
+    def _read(self, choice: dict[str, Any], ends: set[int], whole: bool) -> ScoredText:
         """Return a completion up to the first token that ends it, and its log-probability."""
         text = choice.get("text") or ""
         tokens, logprobs, ids = _tokens_of(choice)

@@ -17,17 +17,17 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import psutil
-from accelerate import PartialState
-from accelerate.utils import gather_object
-from accelerate.utils.memory import clear_device_cache
 
 from lean_dojo_core.errors import ConfigError, UsageError
-from lean_dojo_plugins.causal_lm.model.loading import is_adapter, merge_lora
-from lean_dojo_plugins.training.hub import resolve_model
-from lean_dojo_plugins.training.reporting import say
-from lean_dojo_v2.runs.processes import processes_here
+from lean_dojo_plugins.causal_lm.model.bases import is_adapter
+from lean_dojo_plugins.training import resolve_model, say
+from lean_dojo_v2.runs import processes_here
+
+if TYPE_CHECKING:
+    from accelerate import PartialState
 
 MODEL, PORT = "{model}", "{port}"
 """Placeholders in a command for the model's folder or hub id, and for the port."""
@@ -67,6 +67,9 @@ def served_here(
     A LoRA adapter is merged into its base first. Gives the address of the server's API; ``None``
     where no process of this machine needs one. If a server does not start, all processes raise.
     """
+    from accelerate.utils import gather_object
+    from accelerate.utils.memory import clear_device_cache
+
     first = processes.process_index - processes.local_process_index  # of this machine
     clear_device_cache(garbage_collection=True)  # the server needs the memory
     wanted = gather_object([needed])[first : first + processes_here(processes.num_processes)]
@@ -92,6 +95,8 @@ def served_here(
 @contextmanager
 def _plain(model: str, merged: Path) -> Iterator[str]:
     """Give the model as servers take it: whole."""
+    from lean_dojo_plugins.causal_lm.model.adapters import merge_lora
+
     source = resolve_model(model)
     if not is_adapter(source):
         yield source
@@ -204,8 +209,8 @@ def _members(group: int) -> list[psutil.Process]:
 
 def _is_over(process: psutil.Process) -> bool:
     try:
-        return bool(process.status() == psutil.STATUS_ZOMBIE)
-    except psutil.NoSuchProcess:
+        return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:  # it ended between two questions, or is a zombie
         return True
 
 

@@ -2,7 +2,7 @@
 
 In tactic data about 5 % of all tokens carry a label, yet on devices without Triton TRL projects
 every position onto the whole vocabulary. Here a hook hands the LM head the labelled positions
-alone. The model's own forward does the rest (logit scaling, soft-capping, LoRA on any layer), so
+only. The model's own forward does the rest (logit scaling, soft-capping, LoRA on any layer), so
 it works for every architecture, through PEFT and through DDP, and gives the same loss.
 """
 
@@ -18,7 +18,8 @@ from torch.nn import functional
 from transformers.modeling_utils import PreTrainedModel
 
 from lean_dojo_plugins.causal_lm.model.loading import base_of
-from lean_dojo_plugins.training.devices import sharding
+from lean_dojo_plugins.causal_lm.model.trl_internals import fused_output
+from lean_dojo_plugins.training import knows_trl, sharding
 
 if TYPE_CHECKING:
     from trl.trainer.utils import FusedCausalLMOutput
@@ -41,7 +42,8 @@ def add_label_head(
     """Make ``model(..., labels=…, fused_lm_head=True)`` score labelled positions only.
 
     Takes the place of the head that TRL's trainers install, so call it after such a trainer is
-    built. On devices with Triton it does nothing: TRL's own kernel is as sparse, and fuses more.
+    built. It does nothing on devices with Triton, where TRL's own kernel is as sparse and fuses
+    more, nor with a TRL that is newer than those tested.
 
     Args:
         model: A causal language model, PEFT or not.
@@ -50,7 +52,7 @@ def add_label_head(
     """
     base = base_of(model)
     device = PartialState().device if sharding() else base.device  # shards move there later
-    if device.type in {"cuda", "xpu"}:
+    if device.type in {"cuda", "xpu"} or not knows_trl():
         return
     forward = base.forward
 
@@ -139,8 +141,6 @@ def _scores(
     logits: torch.Tensor, targets: torch.Tensor, differentiable_entropy: bool
 ) -> FusedCausalLMOutput:
     """Score ``(N, vocab)`` logits of the labelled positions of ``(batch, length)`` targets."""
-    from trl.trainer.utils import FusedCausalLMOutput  # proving needs no TRL
-
     mask = targets != -100
     chosen = targets[mask].to(logits.device)
     # cross_entropy reads the logits once; log_softmax + gather would keep a second copy.
@@ -154,6 +154,4 @@ def _scores(
         # masked_scatter stays connected to the model when no label is there at all.
         return values.new_zeros(mask.shape).masked_scatter(mask, values)
 
-    return FusedCausalLMOutput(
-        log_probs=spread(log_probs), entropy=spread(entropy), is_top1=spread(top1), label_mask=mask
-    )
+    return fused_output(spread(log_probs), spread(entropy), spread(top1), mask)

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 
 from lean_dojo_core import Message, Row, Theorem, TracedTactic, contains_sorry, remove_marks
 from lean_dojo_core.records import NO_GOALS
-from lean_dojo_plugins.training.data import PLACE, place_of
-from lean_dojo_v2.data.one_line import one_line
-from lean_dojo_v2.prover.completions import whole_proof_prompt
+from lean_dojo_plugins.training import PLACE_COLUMNS, place_of
+from lean_dojo_v2.data import one_line
+from lean_dojo_v2.prover import whole_proof_prompt
 
 SYSTEM = (
     "You are a Lean 4 tactic generator. Given a goal state, output exactly ONE Lean tactic that "
@@ -31,7 +31,7 @@ def label_of(tactic: TracedTactic) -> str | None:
 
     A tactic of several lines is learned as the line that leads to the same goals
     (``induction n with | zero => ?_ | succ n ih => ?_``, see
-    :func:`lean_dojo_v2.data.one_line.one_line`). Skipped are those without such a line, bullets
+    :func:`lean_dojo_v2.data.lines.one_line`). Skipped are those without such a line, bullets
     for example, and tactics that give up.
 
     >>> label_of(TracedTactic("rw [<a>Nat.add_comm</a>]", "⊢ a + b = b + a", "no goals"))
@@ -96,7 +96,7 @@ class TacticPrompt(TacticChat):
     """
 
     columns: tuple[str, ...] = (
-        "problem", "prompt", *PLACE,
+        "problem", "prompt", *PLACE_COLUMNS,
         "position", "digest", "tactic_index", "tactics_before", "tactic",
     )  # fmt: skip
 
@@ -168,7 +168,7 @@ class WholeProof:
     completion. A theorem without a known proof has no row for fine-tuning.
     """
 
-    columns: tuple[str, ...] = ("problem", "prompt", "completion", *PLACE)
+    columns: tuple[str, ...] = ("problem", "prompt", "completion", *PLACE_COLUMNS)
     whole_proof = True
     """Completions are whole proofs, of several lines."""
 

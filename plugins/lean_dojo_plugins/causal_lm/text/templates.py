@@ -1,6 +1,6 @@
 """Chat templates of models, and fixes for those that do not fit.
 
-Training and proving render the same messages with the tokenizer's own template. Two kinds of
+Training and proving render the same messages with the tokenizer's own template. Three kinds of
 templates would break that, and are fixed when the tokenizer is loaded. The fixed template is saved
 with the trained model, so every server that loads it renders the same text.
 
@@ -8,6 +8,8 @@ with the trained model, so every server that loads it renders the same text.
 * A template whose prompt is not what precedes the assistant's text in a whole conversation.
   Those of reasoning models end a prompt with ``<think>``, but put a finished (empty) thought, or
   none, before an answer. The prompt then is the text before the answer.
+* A template that writes today's date (Llama's): training and proving would see different prompts.
+  It always writes the date that such templates fall back to.
 """
 
 from __future__ import annotations
@@ -17,13 +19,13 @@ import itertools
 import os
 import sys
 from collections.abc import Sequence
-from typing import cast
-
-from jinja2 import TemplateError
-from transformers import PreTrainedTokenizerBase
+from typing import TYPE_CHECKING, cast
 
 from lean_dojo_core import Message
 from lean_dojo_v2.errors import TrainingError
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
 
 PLAIN_TEMPLATE = (
     "{% for message in messages %}"
@@ -53,6 +55,11 @@ _BEFORE_ANSWER = (
 _CUT_ANSWER = (
     f"{{{{ '' }}}}{{% endset %}}{{{{ _text.rpartition('{_ANSWER}')[0] if _ask else _text }}}}"
 )
+_SAME_DAY = (
+    "{% macro strftime_now(format) %}{% if format == '%Y-%m-%d' %}2024-07-26"
+    "{% else %}26 Jul 2024{% endif %}{% endmacro %}{{ '' }}"
+)
+"""Takes the place of transformers' function of that name."""
 _PROBE: list[Message] = [
     {"role": "system", "content": "[the system]"},
     {"role": "user", "content": "[the user]"},
@@ -69,6 +76,8 @@ def render(
     tokenizer: PreTrainedTokenizerBase, conversations: Sequence[list[Message]], *, ask: bool
 ) -> list[str]:
     """Render conversations by the chat template; with ``ask``, up to the start of the answer."""
+    from jinja2 import TemplateError
+
     try:
         texts = tokenizer.apply_chat_template(
             list(conversations), tokenize=False, add_generation_prompt=ask
@@ -86,6 +95,14 @@ def mend_template(tokenizer: PreTrainedTokenizerBase) -> None:
     """Fix a tokenizer's template if necessary (see the module's text), and report it once."""
     if tokenizer.chat_template is None:
         tokenizer.chat_template = PLAIN_TEMPLATE
+    template = _template(tokenizer)
+    if "strftime_now" in template and _SAME_DAY not in template:
+        _set_template(tokenizer, _SAME_DAY + template)
+        _say_once(
+            tokenizer.name_or_path,
+            "writes today's date, so that a model would be asked with another prompt than it was "
+            "trained on; 26 Jul 2024 takes its place",
+        )
     if _refuses_system(tokenizer):
         _set_template(tokenizer, _JOIN_SYSTEM + _template(tokenizer))
         _say_once(

@@ -10,15 +10,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, islice
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import attrs
-from transformers import PreTrainedTokenizerBase
 
-from lean_dojo_core import DatasetFormatter, Message, Row, Theorem
+from lean_dojo_core import (
+    DatasetFormatter,
+    Message,
+    PreviewExample,
+    PreviewToken,
+    Row,
+    Theorem,
+)
 from lean_dojo_plugins.causal_lm.text.templates import render
-from lean_dojo_plugins.training.rows import CHUNK, TooLong, chunks
-from lean_dojo_v2.plugin_host.optional_protocols import PreviewExample, PreviewToken
+from lean_dojo_plugins.training import CHUNK_SIZE, TooLong, chunks
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerBase
 
 IGNORED = -100
 """Label of a token that carries no loss."""
@@ -50,7 +58,7 @@ class Tokeniser:
 
     def examples(self, rows: Iterable[dict[str, Any]]) -> Iterator[TokenisedExample]:
         """Tokenise rows with ``prompt`` and ``completion``, lists of messages, in order."""
-        for chunk in chunks(rows, CHUNK):
+        for chunk in chunks(rows, CHUNK_SIZE):
             prompts = encode(self.tokenizer, [row["prompt"] for row in chunk], ask=True)
             whole = encode(
                 self.tokenizer, [row["prompt"] + row["completion"] for row in chunk], ask=False
@@ -68,7 +76,7 @@ class Tokeniser:
         if self.max_length is None:
             yield from rows
             return
-        for chunk in chunks(rows, CHUNK):
+        for chunk in chunks(rows, CHUNK_SIZE):
             asked = encode(self.tokenizer, [row["prompt"] for row in chunk], ask=True)
             for row, ids in zip(chunk, asked, strict=True):
                 if len(ids) <= self.max_length:
@@ -207,23 +215,33 @@ def preview(
     Rows with a ``completion`` are shown with their labels; rows of a prompt alone (GRPO) carry no
     loss, which covers the model's own samples.
     """
-    tokeniser = Tokeniser(tokenizer, max_length)
-    return list(islice(_examples(tokeniser, formatter, theorems), limit))
+    rows = (
+        (f"{theorem.full_name} ({theorem.file_path}:{theorem.start[0]})", row)
+        for theorem in theorems
+        for row in formatter.rows(theorem)
+    )
+    return preview_rows(tokenizer, rows, limit=limit, max_length=max_length)
 
 
-def _examples(
-    tokeniser: Tokeniser, formatter: DatasetFormatter, theorems: Iterable[Theorem]
-) -> Iterator[PreviewExample]:
-    for theorem in theorems:
-        line = theorem.start[0]
-        source = f"{theorem.full_name} ({theorem.file_path}:{line})"
-        for row in formatter.rows(theorem):
-            before = tokeniser.too_long.shortened
-            example = _one(tokeniser, row)
-            if example is not None:
-                is_cut = tokeniser.too_long.shortened > before
-                remark = "its goal is shortened to fit" if is_cut else ""
-                yield PreviewExample(source, tuple(_tokens(tokeniser.tokenizer, example)), remark)
+def preview_rows(
+    tokenizer: PreTrainedTokenizerBase,
+    rows: Iterable[tuple[str, Row]],
+    *,
+    limit: int = 3,
+    max_length: int | None = None,
+) -> list[PreviewExample]:
+    """Return the first rows, each with where it comes from, as :func:`preview` shows them."""
+    return list(islice(_examples(Tokeniser(tokenizer, max_length), rows), limit))
+
+
+def _examples(tokeniser: Tokeniser, rows: Iterable[tuple[str, Row]]) -> Iterator[PreviewExample]:
+    for source, row in rows:
+        before = tokeniser.too_long.shortened
+        example = _one(tokeniser, row)
+        if example is not None:
+            is_cut = tokeniser.too_long.shortened > before
+            remark = "its goal is shortened to fit" if is_cut else ""
+            yield PreviewExample(source, tuple(_tokens(tokeniser.tokenizer, example)), remark)
 
 
 def _one(tokeniser: Tokeniser, row: Row) -> TokenisedExample | None:

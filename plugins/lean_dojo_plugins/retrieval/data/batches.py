@@ -18,8 +18,13 @@ from transformers import ByT5Tokenizer, PreTrainedTokenizerBase
 
 from lean_dojo_plugins.retrieval.data.corpus import Mask, Numbers, Visibility
 from lean_dojo_plugins.retrieval.data.examples import Example
-from lean_dojo_plugins.training.hub import fetch_tokenizer, has_tokenizer
-from lean_dojo_plugins.training.rows import CHUNK, LengthGroups, chunks
+from lean_dojo_plugins.training import (
+    CHUNK_SIZE,
+    LengthGroups,
+    chunks,
+    fetch_tokenizer,
+    has_tokenizer,
+)
 
 PAD_ID = 0
 """T5's padding; every T5-type tokenizer has it at 0."""
@@ -55,7 +60,7 @@ class TokenStore:
         """Encode texts, each cut to ``max_length`` tokens including the end token."""
         encode = load_tokenizer(tokenizer)
         lengths, parts = [0], [np.zeros(0, np.int32)]
-        for group in chunks(texts, CHUNK):
+        for group in chunks(texts, CHUNK_SIZE):
             rows = encode(group, truncation=True, max_length=max_length)["input_ids"]
             lengths += map(len, rows)
             parts.append(np.fromiter(chain.from_iterable(rows), np.int32))
@@ -216,10 +221,10 @@ def sample_negatives(
 class LengthGroupedBatches:
     """Groups items of similar length into batches, in random order.
 
-    The order is that of :class:`~lean_dojo_plugins.training.rows.LengthGroups`, which follows
-    from (seed, epoch) alone. With several processes, batches are dealt out in turn; every process
-    gets equally many (the first ones fill up a last incomplete round), so that all take the same
-    number of optimiser steps.
+    The order is that of :class:`~lean_dojo_plugins.training.length_groups.LengthGroups`, which
+    follows from (seed, epoch) alone. With several processes, batches are dealt out in turn; every
+    process gets equally many (the first ones fill up a last incomplete round), so that all take the
+    same number of optimiser steps.
 
     Attributes:
         start: Batches to skip: those that a resumed epoch has done.

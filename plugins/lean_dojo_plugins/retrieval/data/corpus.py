@@ -19,8 +19,8 @@ import numpy.typing as npt
 from lean_dojo_core import Position, Premise, PremiseFile
 from lean_dojo_core.errors import DataError
 from lean_dojo_core.records import MARK_CLOSE, MARK_OPEN
-from lean_dojo_v2.data.imports import dependencies_first
-from lean_dojo_v2.database.export.read import read_corpus
+from lean_dojo_v2.data import dependencies_first
+from lean_dojo_v2.database import read_corpus
 from lean_dojo_v2.errors import UnreadableFileError
 
 log = logging.getLogger(__name__)

@@ -23,7 +23,7 @@ from lean_dojo_plugins.retrieval.data.batches import (
 )
 from lean_dojo_plugins.retrieval.data.corpus import Corpus, Numbers
 from lean_dojo_plugins.retrieval.data.examples import Example, make_examples
-from lean_dojo_v2.database.export.read import read_theorems
+from lean_dojo_v2.database import read_theorems
 from lean_dojo_v2.errors import EmptyDatasetError
 
 Origins: TypeAlias = frozenset[tuple[str, str]]

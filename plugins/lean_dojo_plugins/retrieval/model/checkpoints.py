@@ -16,7 +16,7 @@ import torch
 
 from lean_dojo_plugins.retrieval.model.ewc import Consolidation
 from lean_dojo_plugins.retrieval.model.premise_retriever import read_checkpoint
-from lean_dojo_v2.atomic import atomic_writer
+from lean_dojo_v2.files import atomic_writer
 
 log = logging.getLogger(__name__)
 

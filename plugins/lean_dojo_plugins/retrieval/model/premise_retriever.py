@@ -26,8 +26,7 @@ from lean_dojo_plugins.retrieval.data.corpus import Numbers
 from lean_dojo_plugins.retrieval.data.datamodule import RetrievalDataModule
 from lean_dojo_plugins.retrieval.model.ewc import Consolidation
 from lean_dojo_plugins.retrieval.model.ranking import METRICS, measured, top_k
-from lean_dojo_plugins.training.devices import cpu_has_bf16
-from lean_dojo_plugins.training.hub import fetch
+from lean_dojo_plugins.training import cpu_has_bf16, fetch
 from lean_dojo_v2.errors import CheckpointError
 
 T5_TYPES = {"t5", "mt5", "umt5"}

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import attrs
-from transformers import AutoConfig
 
 from lean_dojo_core import DatasetFormatter, Message, remove_marks
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import Theorem
-from lean_dojo_plugins.causal_lm.generate.generator import CausalTacticGenerator
-from lean_dojo_plugins.causal_lm.generate.prover import Sampler, write_proof
-from lean_dojo_plugins.causal_lm.model.loading import ADAPTER_FILE
-from lean_dojo_plugins.retrieval.data.corpus import premise_text
-from lean_dojo_plugins.retrieval.search.retriever import Retriever
-from lean_dojo_plugins.retrieval.search.seq2seq import Seq2SeqGenerator
-from lean_dojo_plugins.training.hub import fetch, resolve_model
-from lean_dojo_v2.lean_agent.config import ProverConfig
-from lean_dojo_v2.paths import merged_data_dir
-from lean_dojo_v2.prover.base import BaseProver
-from lean_dojo_v2.prover.suggestion import Place, PremiseSource, TacticGenerator
+from lean_dojo_plugins.causal_lm import ADAPTER_FILE, Sampler, write_proof
+from lean_dojo_plugins.training import fetch, resolve_model
+from lean_dojo_v2.files import merged_data_dir
+from lean_dojo_v2.lean_agent import ProverConfig
+from lean_dojo_v2.prover import BaseProver, Place, PremiseSource, TacticGenerator
+
+if TYPE_CHECKING:
+    from lean_dojo_plugins.causal_lm import CausalTacticGenerator
 
 DEFAULT_GENERATOR = "kaiyuy/leandojo-lean4-retriever-tacgen-byt5-small"
 """The generator of ReProver (Yang et al. 2023, "LeanDojo"), which reads retrieved premises."""
@@ -61,6 +58,10 @@ class RetrievalProver(BaseProver):
         device: str = "auto",
         seed: int | None = None,
     ) -> None:
+        from lean_dojo_plugins.causal_lm import CausalTacticGenerator
+        from lean_dojo_plugins.retrieval.search.retriever import Retriever
+        from lean_dojo_plugins.retrieval.search.seq2seq import Seq2SeqGenerator
+
         super().__init__(config)
         asked = self.settings.temperature
         temperature = 1.0 if asked is None else asked
@@ -95,6 +96,8 @@ class RetrievalProver(BaseProver):
         A theorem of a file outside the corpus may use every premise; Lean rejects those out of
         scope.
         """
+        from lean_dojo_plugins.retrieval.data.corpus import premise_text
+
         known = [
             (place.file_path, place.start)
             if place and self.retriever.corpus.file_number(place.file_path) is not None
@@ -154,6 +157,8 @@ class WithPremises:
 
 
 def _is_seq2seq(name: str) -> bool:
+    from transformers import AutoConfig
+
     if (Path(name) / ADAPTER_FILE).is_file():
         return False
     return bool(fetch(AutoConfig.from_pretrained, name, what="model").is_encoder_decoder)

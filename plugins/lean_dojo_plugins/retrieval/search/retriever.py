@@ -20,9 +20,9 @@ from lean_dojo_plugins.retrieval.data.corpus import Corpus, Mask, pack_position
 from lean_dojo_plugins.retrieval.data.examples import Example
 from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever
 from lean_dojo_plugins.retrieval.model.ranking import Scores, measured, top_k
-from lean_dojo_plugins.training.devices import choose_device
-from lean_dojo_v2.atomic import atomic_writer
+from lean_dojo_plugins.training import choose_device
 from lean_dojo_v2.errors import CheckpointError
+from lean_dojo_v2.files import atomic_writer
 
 log = logging.getLogger(__name__)
 

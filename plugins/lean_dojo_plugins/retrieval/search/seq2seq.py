@@ -11,12 +11,10 @@ from transformers import AutoModelForSeq2SeqLM, LogitsProcessor, LogitsProcessor
 from transformers.modeling_outputs import BaseModelOutput
 
 from lean_dojo_core import remove_marks
-from lean_dojo_plugins.causal_lm.generate.sampling import pick, uniforms
+from lean_dojo_plugins.causal_lm import pick, uniforms
 from lean_dojo_plugins.retrieval.data.batches import load_tokenizer
-from lean_dojo_plugins.training.devices import choose_device
-from lean_dojo_plugins.training.hub import fetch
-from lean_dojo_plugins.training.rows import chunks
-from lean_dojo_v2.prover.suggestion import Suggestion
+from lean_dojo_plugins.training import choose_device, chunks, fetch
+from lean_dojo_v2.prover import Suggestion
 
 BATCH_SAMPLES = 256
 """Tactics sampled at once; bounds memory."""

@@ -9,19 +9,28 @@ from typing import Any
 import click
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_plugins.retrieval.commands import open_retriever, retriever_options
-from lean_dojo_v2.cli.options import FOLDER, engine_option
+from lean_dojo_plugins.retrieval import open_retriever, retriever_options
+from lean_dojo_plugins.services.folders import ServedFolders, folders_option
+from lean_dojo_v2.cli import FOLDER, engine_option
 
 
 @click.command()
 @engine_option
 @click.option("--project", **FOLDER, help="Lake project whose modules may be imported.")
+@folders_option
 @retriever_options
-def mcp(engine: str, project: Path | None, checkpoint: str | None, corpus: Path | None) -> None:
+def mcp(
+    engine: str,
+    project: Path | None,
+    folders: tuple[str, ...],
+    checkpoint: str | None,
+    corpus: Path | None,
+) -> None:
     """Serve Lean to coding agents over the Model Context Protocol, on standard input and output.
 
     Its tools show the goals at a place in a file, try several tactics there, check a proof or a
-    whole file, and run code. With --checkpoint or --corpus, they also retrieve premises.
+    whole file, and run code. Files must be in --project or a --folder; without these, in the
+    current folder. With --checkpoint or --corpus, they also retrieve premises.
     """
     try:
         from lean_dojo_plugins.services.mcp.server import make_mcp_server
@@ -29,11 +38,12 @@ def mcp(engine: str, project: Path | None, checkpoint: str | None, corpus: Path 
         raise UsageError(
             f"`lean-dojo mcp` needs {error.name}: pip install 'lean-dojo-v2[mcp]>=2'"
         ) from error
-    from lean_dojo_v2.lean.pool.local import EnginePool
+    from lean_dojo_v2.lean import EnginePool
 
+    served = ServedFolders.of(folders, project or (None if folders else Path.cwd()))
     pool = EnginePool(size=1, engine=engine, project_path=project)
     retrieve = _retriever(checkpoint, corpus) if checkpoint or corpus else None
-    make_mcp_server(pool, retrieve=retrieve).run()
+    make_mcp_server(pool, served, retrieve=retrieve).run()
 
 
 def _retriever(checkpoint: str | None, corpus: Path | None) -> Any:

@@ -5,18 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 
 from lean_dojo_core.errors import LeanDojoError
-from lean_dojo_plugins.services.serve import places
-from lean_dojo_v2.lean.pool.local import EnginePool
-from lean_dojo_v2.lean.text.header import parse_header
-from lean_dojo_v2.prover.judging import judge_file, judge_proof
-from lean_dojo_v2.prover.problem import GoalProblem
+from lean_dojo_plugins.services.folders import NotGivenError, ServedFolders
+from lean_dojo_plugins.services.serve import positions
+from lean_dojo_v2.lean import EnginePool, parse_header
+from lean_dojo_v2.prover import GoalProblem, judge_file, judge_proof
 
 INSTRUCTIONS = """\
 Lean 4 without a toolchain. Find the goals of a file with `sorries` or `goals`, try several tactics
@@ -31,11 +29,14 @@ Answer = dict[str, Any]
 
 
 def make_mcp_server(
-    pool: EnginePool, *, retrieve: Callable[[str, int], list[Answer]] | None = None
+    pool: EnginePool,
+    folders: ServedFolders,
+    *,
+    retrieve: Callable[[str, int], list[Answer]] | None = None,
 ) -> MCPServer[Any]:
     """Make the server, which closes its engines at its end.
 
-    ``retrieve`` finds premises for a state, best first.
+    ``folders`` are those whose files it reads; ``retrieve`` finds premises for a state, best first.
     """
 
     @asynccontextmanager
@@ -57,23 +58,23 @@ def make_mcp_server(
             raise ToolError(str(error)) from error
 
     async def run_on(file: str, fn: Callable[..., Any], *fields: Any) -> Any:
-        text = _read(file)
+        text = _read(file, folders)
         return await run(fn, text, *fields, header=" ".join(parse_header(text).modules))
 
     @server.tool()
     async def sorries(file: str) -> list[Answer]:
         """List every `sorry` of a Lean file: its line, column and goal."""
-        return list(await run_on(file, places.sorries))
+        return list(await run_on(file, positions.sorries))
 
     @server.tool()
     async def goals(file: str, line: int, column: int) -> Answer:
         """Show the goals before and after the tactic at a place in a Lean file."""
-        return dict(await run_on(file, places.goals_at, line, column))
+        return dict(await run_on(file, positions.goals_at, line, column))
 
     @server.tool()
     async def try_tactics(file: str, line: int, column: int, tactics: list[str]) -> list[Answer]:
         """Try several tactics in place of the `sorry` at a place; nothing is written."""
-        return list(await run_on(file, places.try_at, (line, column), tactics))
+        return list(await run_on(file, positions.try_at, (line, column), tactics))
 
     @server.tool()
     async def check_file(file: str, reference: str | None = None) -> Answer:
@@ -81,7 +82,7 @@ def make_mcp_server(
 
         With a reference file, its theorems must be there with the same statements.
         """
-        stated = None if reference is None else _read(reference)
+        stated = None if reference is None else _read(reference, folders)
         return dict(await run_on(file, judge_file, stated))
 
     @server.tool()
@@ -104,8 +105,10 @@ def make_mcp_server(
     return server
 
 
-def _read(file: str) -> str:
+def _read(file: str, folders: ServedFolders) -> str:
     try:
-        return Path(file).read_text(encoding="utf-8")
+        return folders.admitted(file, "the file").read_text(encoding="utf-8")
+    except NotGivenError as error:
+        raise ToolError(str(error)) from error
     except (OSError, UnicodeDecodeError) as error:
         raise ToolError(f"{file}: {error}") from error

@@ -11,12 +11,10 @@ import attrs
 
 from lean_dojo_core.errors import DataError, UsageError
 from lean_dojo_plugins.services.report.runs import Forgot, RunReport, matrices, runs
-from lean_dojo_v2.benchmarks.attempts import RUN_FILE, AttemptFolder
-from lean_dojo_v2.benchmarks.summary import AUTOMATION, PROVER
-from lean_dojo_v2.json_text import read_json
-from lean_dojo_v2.prover.search.result import Failure
-from lean_dojo_v2.runs.environment import FILE as ENVIRONMENT_FILE, environment
-from lean_dojo_v2.runs.files import COPY, METADATA, read_lines
+from lean_dojo_v2.benchmarks import AUTOMATION, PROVER, RUN_FILE, AttemptFolder
+from lean_dojo_v2.files import COPY_FILE, METADATA_FILE, read_json, read_lines
+from lean_dojo_v2.prover import Failure
+from lean_dojo_v2.runs import ENVIRONMENT_FILE, environment
 
 BASELINES = ("automation", "shipped")
 """Stages that are baselines."""
@@ -135,9 +133,11 @@ def collect(folder: Path) -> Contents:
 
 def _datasets(folder: Path) -> list[Dataset]:
     """Find the datasets in an output folder, and the trainers' copies of their metadata."""
-    exported = [one for one in sorted(folder.rglob(METADATA)) if (one.parent / "random").is_dir()]
+    exported = [
+        one for one in sorted(folder.rglob(METADATA_FILE)) if (one.parent / "random").is_dir()
+    ]
     found: dict[frozenset[tuple[str, str]], Dataset] = {}
-    for file in [*exported, *sorted(folder.rglob(COPY))]:
+    for file in [*exported, *sorted(folder.rglob(COPY_FILE))]:
         data = read_json(file)
         if not isinstance(data, dict) or not isinstance(data.get("repositories"), list):
             continue  # another program's file of that name
@@ -182,11 +182,11 @@ def _attempts(folder: Path) -> Iterator[Proof]:
 
 
 def _trees(folder: Path) -> Iterator[tuple[str, str]]:
-    from lean_dojo_v2.prover.search.tree import SearchTree, draw
+    from lean_dojo_v2.prover import SearchTree, draw_tree
 
     for file in sorted(folder.glob("**/trees/**/*.json")):
         tree = SearchTree.load(file)
-        yield f"{file.parent.name}: {tree.name}", draw(tree, most=STATES_DRAWN)
+        yield f"{file.parent.name}: {tree.name}", draw_tree(tree, most=STATES_DRAWN)
 
 
 def _environments(folder: Path) -> list[tuple[str, dict[str, str]]]:

@@ -7,8 +7,7 @@ from pathlib import Path
 import click
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.cli.options import ANY_FILE, EXISTING_FOLDER
-from lean_dojo_v2.cli.output import emit_json, json_option
+from lean_dojo_v2.cli import ANY_FILE, EXISTING_FOLDER, emit_json, json_option
 
 
 @click.command()

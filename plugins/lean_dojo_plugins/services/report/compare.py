@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from lean_dojo_plugins.services.report.collect import Contents
 from lean_dojo_plugins.services.report.page import EXPLAINED, explain, template
-from lean_dojo_v2.atomic import atomic_write_text
+from lean_dojo_v2.files import atomic_write_text
 
 Row: TypeAlias = tuple[str, list[Any], str]
 """Name, value in each run, and explanation."""

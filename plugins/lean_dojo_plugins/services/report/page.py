@@ -9,9 +9,9 @@ from typing import Any
 import attrs
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
+from lean_dojo_core.wording import counted
 from lean_dojo_plugins.services.report.collect import BASELINES, Contents, collect, reasons
-from lean_dojo_v2.atomic import atomic_write_text
-from lean_dojo_v2.wording import counted
+from lean_dojo_v2.files import atomic_write_text
 
 REPORT_FILE = "report.html"
 
@@ -129,6 +129,13 @@ def summary(contents: Contents) -> dict[str, Any]:
 EXPLAINED = {
     "proved": "Theorems with a fully verified proof: no error, no sorry, no new "
     "axiom, the statement unchanged.",
+    "gained": "Theorems that the model with automation beside it proves, and automation alone does "
+    "not.",
+    "lost": "Theorems that automation alone proves, and the model with automation beside it does "
+    "not.",
+    "difference": "Share of theorems proved less automation's, in percentage points, with its 95 % "
+    "interval (Newcombe 1998, paired).",
+    "p": "Two-sided p-value of the exact paired test (McNemar) against automation alone.",
     "verified": "Share of the sampled tactics that Lean accepted and that make progress towards a "
     "proof; mean over the last fifth of the steps.",
     "verified, in all": "Share of the sampled tactics that Lean accepted and that make "

@@ -11,10 +11,21 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from lean_dojo_v2.json_text import read_json
-from lean_dojo_v2.runs import figures, metrics
-from lean_dojo_v2.runs.files import STATE_FILE
-from lean_dojo_v2.runs.forgetting import FILE as FORGETTING_FILE, Forgetting
+from lean_dojo_v2.files import STATE_FILE, read_json
+from lean_dojo_v2.runs import (
+    FORGETTING_FILE,
+    METRICS_FILE,
+    Forgetting,
+    inline_svg,
+    last_metrics,
+    plot_loss,
+    plot_recall,
+    plot_refusals,
+    plot_rewards,
+    plot_verified,
+    read_metrics,
+    refusal_shares,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -71,7 +82,7 @@ class Forgot:
 
 def runs(root: Path) -> list[RunReport]:
     """Find the runs below an output folder, in the order in which they began."""
-    marks = (STATE_FILE, metrics.FILE)
+    marks = (STATE_FILE, METRICS_FILE)
     folders = {file.parent for mark in marks for file in root.rglob(mark)}
     found = [(_began(folder), str(folder), _run(root, folder)) for folder in folders]
     return [run for *_, run in sorted(found, key=lambda item: item[:2])]
@@ -113,7 +124,7 @@ def without_classes(value: Any) -> Any:
 
 
 def _began(folder: Path) -> float:
-    first = next(iter(metrics.read(folder)), {})
+    first = next(iter(read_metrics(folder)), {})
     return float(first.get("time", float("inf")))
 
 
@@ -124,12 +135,12 @@ def _name(root: Path, folder: Path) -> str:
 def _run(root: Path, folder: Path) -> RunReport:
     state_file = folder / STATE_FILE
     state = read_json(state_file) if state_file.exists() else {}
-    rows = metrics.read(folder)
+    rows = read_metrics(folder)
     name = _name(root, folder)
     drawn = {
-        "training loss": figures.loss(rows),
-        "reward": figures.rewards(rows),
-        "recall": figures.recall(rows),
+        "training loss": plot_loss(rows),
+        "reward": plot_rewards(rows),
+        "recall": plot_recall(rows),
     }
     return RunReport(
         name=name,
@@ -141,11 +152,11 @@ def _run(root: Path, folder: Path) -> RunReport:
         },
         steps=state.get("finished", []),
         curves=[p for what, f in drawn.items() if (p := _picture(f, f"{what} of {name}"))],
-        verified=_picture(figures.verified(rows), f"verified rate of {name} over the steps"),
+        verified=_picture(plot_verified(rows), f"verified rate of {name} over the steps"),
         verified_trend=_trend([row["lean/verified"] for row in rows if "lean/verified" in row]),
-        refusals=_picture(figures.refusals(rows), f"refusals of {name} by reason over the steps"),
-        refused=figures.refusal_shares(rows),
-        last=metrics.last(rows),
+        refusals=_picture(plot_refusals(rows), f"refusals of {name} by reason over the steps"),
+        refused=refusal_shares(rows),
+        last=last_metrics(rows),
     )
 
 
@@ -168,4 +179,4 @@ def _picture(figure: Figure | None, alt: str) -> str | None:
     if figure is None:
         return None
     frame = f'<figure class="chart" role="img" aria-label="{escape(alt)}">'
-    return f"{frame}{figures.inline_svg(figure)}</figure>"
+    return f"{frame}{inline_svg(figure)}</figure>"

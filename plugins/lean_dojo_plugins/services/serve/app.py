@@ -4,8 +4,9 @@ Our own routes: ``POST /v1/tactic``, ``/v1/proof``, ``/v1/file``, ``/v1/reward``
 Server's: ``POST /api/check``; the playground's: ``/``, ``POST /v1/suggest``,
 ``/v1/search``; and ``GET /health``, ``/metrics``. An error is
 ``{"error": {"code": …, "message": …}}`` with a status of 400 (bad request), 401 (no token), 403
-(from a page of another site), 404 and 405 (no such route or method), 408 (the request did not
-arrive in time), 413 (too large), 415 (not JSON), 421 (wrong host name), 503 (full; ``Retry-After``
+(from a page of another site; or it names a folder or repository that is not served), 404 and 405
+(no such route or method), 408 (the request did not arrive in time), 413 (too large), 415 (not
+JSON), 421 (wrong host name), 503 (full; ``Retry-After``
 says when to try again) or 500 (an error of a plugin, or ours).
 """
 
@@ -28,6 +29,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from lean_dojo_core.errors import LeanDojoError, UsageError
+from lean_dojo_plugins.services.folders import NotGivenError
 from lean_dojo_plugins.services.serve import kimina
 from lean_dojo_plugins.services.serve.kimina import KiminaCheck
 from lean_dojo_plugins.services.serve.playground import Playground, SearchQuestion, SuggestQuestion
@@ -37,16 +39,25 @@ from lean_dojo_plugins.services.serve.requests import (
     RewardQuestion,
     TacticQuestion,
 )
+from lean_dojo_plugins.services.serve.security import LOCAL_HOSTS, Walls, refusal
 from lean_dojo_plugins.services.serve.service import VerdictService
-from lean_dojo_plugins.services.serve.walls import LOCAL_HOSTS, Walls, refusal
-from lean_dojo_v2.benchmarks.rows import problem_of_row
-from lean_dojo_v2.lean.errors import EngineKilledError, EngineTimeoutError, RequestError
-from lean_dojo_v2.lean.text.header import parse_header
-from lean_dojo_v2.lean.verify.outcomes import Verdict
-from lean_dojo_v2.prover import BaseProver
-from lean_dojo_v2.prover.automation import AutomationProver
-from lean_dojo_v2.prover.judging import StatedGoal, judge_file, judge_proof, judge_tactic
-from lean_dojo_v2.prover.problem import Opens
+from lean_dojo_v2.benchmarks import problem_of_row
+from lean_dojo_v2.lean import (
+    EngineKilledError,
+    EngineTimeoutError,
+    RequestError,
+    Verdict,
+    parse_header,
+)
+from lean_dojo_v2.prover import (
+    AutomationProver,
+    BaseProver,
+    Opens,
+    StatedGoal,
+    judge_file,
+    judge_proof,
+    judge_tactic,
+)
 
 QuestionT = TypeVar("QuestionT", bound=BaseModel)
 Answer = dict[str, Any]
@@ -155,6 +166,8 @@ async def _explained(_request: Request, error: Exception) -> Response:
         return refusal(error.status_code, code, error.detail, error.headers)
     if isinstance(error, ValidationError):
         return refusal(400, "request", _where(error))
+    if isinstance(error, NotGivenError):
+        return refusal(403, "not-served", str(error))
     if isinstance(error, RequestError | UsageError):
         return refusal(400, "request", str(error))
     if isinstance(error, LeanDojoError):

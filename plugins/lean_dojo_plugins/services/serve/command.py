@@ -10,21 +10,22 @@ import attrs
 import click
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.cli.options import (
+from lean_dojo_core.wording import counted
+from lean_dojo_plugins.services.folders import ServedFolders, folders_option
+from lean_dojo_v2.cli import (
     FOLDER,
     NUMBER,
+    ProverChoice,
     engine_option,
     group,
+    note,
     option,
     shared,
     with_options,
 )
-from lean_dojo_v2.cli.output import note
-from lean_dojo_v2.cli.provers import ProverChoice
-from lean_dojo_v2.wording import counted
 
 if TYPE_CHECKING:
-    from lean_dojo_v2.lean.engines.selection import EngineName
+    from lean_dojo_v2.lean import EngineName
 
 STOP_SECONDS = 30
 """Seconds for open requests to finish when the server is stopped."""
@@ -42,6 +43,7 @@ def serve(
     engine: EngineName = shared(engine_option),
     choice: ProverChoice = group(ProverChoice),
     project: Path | None = option(**FOLDER, help="Lake project whose modules may be imported."),
+    folders: tuple[str, ...] = shared(folders_option, ()),
     timeout: float = option(
         metavar="SECONDS",
         type=float,
@@ -77,15 +79,16 @@ def serve(
         import uvicorn
 
         from lean_dojo_plugins.services.serve.app import make_app
+        from lean_dojo_plugins.services.serve.security import LOCAL_HOSTS, PunctualProtocol
         from lean_dojo_plugins.services.serve.service import RequestLimits, VerdictService
-        from lean_dojo_plugins.services.serve.walls import LOCAL_HOSTS, PunctualProtocol
     except ModuleNotFoundError as error:
         raise UsageError(
             f"`lean-dojo serve` needs {error.name}: pip install 'lean-dojo-v2[serve]>=2'"
         ) from error
-    from lean_dojo_v2.lean.pool.local import PoolConfig
-    from lean_dojo_v2.lean_agent.config import ProverConfig
+    from lean_dojo_v2.lean import PoolConfig
+    from lean_dojo_v2.lean_agent import ProverConfig
 
+    served = ServedFolders.of(folders, project)
     limits = RequestLimits(max_requests, max_bytes, timeout)
     config = PoolConfig(engine=engine, project_path=project)
     if engines is not None:
@@ -93,7 +96,7 @@ def serve(
     if choice.default_notice:
         note(choice.default_notice)
     prover = choice.make(ProverConfig())
-    service = VerdictService(config, limits)
+    service = VerdictService(config, limits, served)
     note(f"{counted(config.size, 'engine', 'engines')}; stop with Ctrl-C.")
     names = {*LOCAL_HOSTS, host} if _is_local(host) else None
     uvicorn.run(

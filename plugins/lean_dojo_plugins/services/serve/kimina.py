@@ -13,12 +13,11 @@ from typing import Any, Self
 
 from pydantic import Field, model_validator
 
-from lean_dojo_plugins.services.serve.places import sorries as sorries_of
+from lean_dojo_plugins.services.serve.positions import sorries as sorries_of
 from lean_dojo_plugins.services.serve.requests import StrictRequest
 from lean_dojo_plugins.services.serve.service import VerdictService
-from lean_dojo_v2.lean.errors import EngineTimeoutError, LeanError, RequestError
-from lean_dojo_v2.lean.text.header import parse_header
-from lean_dojo_v2.prover.judging import judge_file
+from lean_dojo_v2.lean import EngineTimeoutError, LeanError, RequestError, parse_header
+from lean_dojo_v2.prover import judge_file
 
 
 class Snippet(StrictRequest):
@@ -76,14 +75,21 @@ async def _snippet(service: VerdictService, text: str, seconds: float) -> dict[s
 
 async def _response(service: VerdictService, text: str, seconds: float) -> dict[str, Any]:
     header = " ".join(parse_header(text).modules)
-    found = await service.run(judge_file, text, None, seconds, header=header, name="snippet")
+    found = await service.run(
+        judge_file, text, None, seconds, header=header, name="snippet", owner=text
+    )
     messages, refusal = list(found["messages"]), found["refusal"]
     sorries: list[dict[str, Any]] = []
     if refusal is not None and refusal["reason"] == "sorry":
-        places = await service.run(sorries_of, text, seconds, header=header, name="sorries")
+        places = await service.run(
+            sorries_of, text, seconds, header=header, name="sorries", owner=text
+        )
         sorries = [_sorry(one) for one in places]
-    # A `sorry` that Kimina's own server would not list, and every other refusal, is an error.
-    if not found["valid"] and not sorries and all(m["severity"] != "error" for m in messages):
+    # A `sorry` that Kimina's own server would not list, and every other refusal, is an error. A
+    # text without a theorem is none: `#eval` is answered by its messages.
+    proves = found["theorems"] or refusal is not None
+    no_error = all(message["severity"] != "error" for message in messages)
+    if not found["valid"] and proves and not sorries and no_error:
         start = {"line": 1, "column": 0}
         refused = {"severity": "error", "pos": start, "endPos": None, "data": found["detail"]}
         messages.append(refused)

@@ -15,17 +15,18 @@ from starlette.responses import Response, StreamingResponse
 from lean_dojo_core.errors import LeanDojoError
 from lean_dojo_plugins.services.serve.requests import StrictRequest
 from lean_dojo_plugins.services.serve.service import VerdictService
-from lean_dojo_v2.lean.client.records import GoalState
-from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.verify.outcomes import ProofOutcome
-from lean_dojo_v2.lean.verify.proofs import PROOF_TIMEOUT
-from lean_dojo_v2.prover import BaseProver
-from lean_dojo_v2.prover.judging import StatedGoal, judge_tactics, reach_state
-from lean_dojo_v2.prover.problem import GoalProblem
-from lean_dojo_v2.prover.search.best_first import BestFirstSearch
-from lean_dojo_v2.prover.search.result import SearchResult
-from lean_dojo_v2.prover.search.tree import Node
-from lean_dojo_v2.prover.suggestion import Suggestion
+from lean_dojo_v2.lean import PROOF_TIMEOUT, GoalState, ProofOutcome, Server
+from lean_dojo_v2.prover import (
+    BaseProver,
+    BestFirstSearch,
+    GoalProblem,
+    Node,
+    SearchResult,
+    StatedGoal,
+    Suggestion,
+    judge_tactics,
+    reach_state,
+)
 
 Answer = dict[str, Any]
 
@@ -60,14 +61,14 @@ class Playground:
     async def suggest(self, service: VerdictService, question: SuggestQuestion) -> Answer:
         """Suggest tactics at a state, with Lean's verdict on each; the most probable first."""
         goal, tactics = question.goal, question.tactics
-        state = await service.run(_first_goal, goal, tactics, name="suggest")
+        state = await service.run(_first_goal, goal, tactics, name="suggest", owner=goal)
         if state is None:
             return {"suggestions": []}
         found = await asyncio.to_thread(self._generate, state, question.samples)
         found.sort(key=lambda one: -one.logprob)
         candidates = [one.tactic for one in found]
         fields = (StatedGoal(goal), tactics, candidates, question.timeout)
-        verdicts = await service.run(judge_tactics, *fields, name="suggest")
+        verdicts = await service.run(judge_tactics, *fields, name="suggest", owner=goal)
         return {
             "suggestions": [
                 {"tactic": one.tactic, "logprob": one.logprob, **verdict}
@@ -101,7 +102,7 @@ class Playground:
 
         async def run() -> None:
             try:
-                result = await service.run(work, name="search")
+                result = await service.run(work, name="search", owner=question.goal)
                 nodes = [] if result.tree is None else result.tree.nodes
                 tell({"nodes": [_node(node) for node in nodes], "result": result.to_dict()})
             except LeanDojoError as error:

@@ -6,6 +6,9 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+_NO_COLUMNS = frozenset({"completions", "trainer_state", "log_extra", "log_metric"})
+"""Arguments that a reward gets in training besides the columns of its rows."""
+
 
 class StrictRequest(BaseModel):
     """Base class of all requests."""
@@ -27,11 +30,9 @@ class ProblemQuestion(StrictRequest):
         return self.model_dump(include=set(ProblemQuestion.model_fields))
 
     @property
-    def owner(self) -> str | None:
-        """The theorem's text, as the owner of the programs that an engine may have run."""
-        if self.formal_statement is None:
-            return None
-        return f"{self.header or ''}\n{self.formal_statement}"
+    def owner(self) -> str:
+        """The problem's text: clients with another problem get an engine that has not seen it."""
+        return self.goal or f"{self.header or ''}\n{self.formal_statement}"
 
     @model_validator(mode="after")
     def _one_problem(self) -> Self:
@@ -85,6 +86,8 @@ class RewardQuestion(StrictRequest):
     @model_validator(mode="after")
     def _same_lengths(self) -> RewardQuestion:
         for name, column in self.columns.items():
+            if name in _NO_COLUMNS:
+                raise ValueError(f"{name!r} is not a column")
             if len(column) != len(self.completions):
                 raise ValueError(
                     f"the column {name!r} has {len(column)} items for "

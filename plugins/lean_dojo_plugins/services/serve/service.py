@@ -15,10 +15,9 @@ from starlette.exceptions import HTTPException
 
 from lean_dojo_core import registry
 from lean_dojo_core.errors import UnknownNameError, UsageError
-from lean_dojo_plugins.rewards.adapter import AdaptedReward
-from lean_dojo_plugins.rewards.resolve import resolve_rewards
-from lean_dojo_v2.lean.client.environments import all_engines
-from lean_dojo_v2.lean.pool.local import EnginePool, PoolConfig
+from lean_dojo_plugins.rewards import AdaptedReward, LeanReward, resolve_rewards
+from lean_dojo_plugins.services.folders import ServedFolders
+from lean_dojo_v2.lean import EnginePool, PoolConfig, all_engines
 
 R = TypeVar("R")
 
@@ -39,10 +38,22 @@ class RequestLimits:
 
 
 class VerdictService:
-    """Answers requests with a pool of engines."""
+    """Answers requests with a pool of engines.
 
-    def __init__(self, config: PoolConfig, limits: RequestLimits | None = None) -> None:
+    Args:
+        config: The pool's configuration.
+        limits: Limits of requests.
+        folders: What requests may name; default: the pool's project.
+    """
+
+    def __init__(
+        self,
+        config: PoolConfig,
+        limits: RequestLimits | None = None,
+        folders: ServedFolders | None = None,
+    ) -> None:
         self.limits = limits or RequestLimits()
+        self.folders = folders or ServedFolders.of((), config.project_path)
         self.pool = EnginePool(config)
         self.metrics = CollectorRegistry()
         self.open_requests = 0
@@ -109,12 +120,14 @@ class VerdictService:
             if name not in self._rewards:  # made as in training: errors name it, time is limited
                 [reward] = resolve_rewards({name: 1.0})
                 reward.timeout = self.limits.timeout
+                if isinstance(reward.function, LeanReward):
+                    reward.function.projects = self.folders.repositories
                 self._rewards[name] = reward
             reward = self._rewards[name]
         if missing := [one for one in reward.columns_needed({"completions"}) if one not in columns]:
             raise UsageError(f"columns: the reward {name!r} reads {missing[0]!r}")
         with redirect_stdout(sys.stderr):
-            return reward(completions, **columns)
+            return reward(completions, **self.folders.admitted_columns(columns))
 
     def close(self) -> None:
         """Stop the engines, and close the rewards."""

@@ -41,6 +41,7 @@ class Engine:
             stdout=subprocess.PIPE,
         )
         assert self.read_line() == "ready."
+        self.rows: dict[int, Any] = {}  # what it has exported under a number
 
     def read_line(self) -> str:
         """Read one line; a stuck engine is killed, so that the read ends."""
@@ -58,8 +59,7 @@ class Engine:
         self.process.stdin.write(line.encode() + b"\n")
         self.process.stdin.flush()
         answer = json.loads(self.read_line())
-        answer.pop("tainted", None)  # what earlier tests did to the shared engine
-        answer.pop("imported", None)  # whether they left an environment
+        answer.pop("imported", None)  # whether earlier tests left an environment
         return answer
 
     def __call__(self, command: str, /, **payload: Any) -> Any:
@@ -130,6 +130,14 @@ def lean(running: Engine) -> Engine:
         running.close()
         running.begin()
     return running
+
+
+@pytest.fixture
+def new_lean() -> Iterator[Engine]:
+    """Start an embedded engine that has answered nothing yet."""
+    engine = Engine("Init")
+    yield engine
+    engine.close()
 
 
 @pytest.fixture

@@ -29,14 +29,14 @@ FILES = {
 
 
 @pytest.fixture
-def project(shared_project: Path) -> Path:
+def project(tmp_path: Path) -> Path:
     for name, text in FILES.items():
-        path = shared_project / name
+        path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    (shared_project / "link").symlink_to("/etc/passwd")
-    (shared_project / "up").symlink_to("../..")
-    return shared_project
+    (tmp_path / "link").symlink_to("/etc/passwd")
+    (tmp_path / "up").symlink_to("../..")
+    return tmp_path
 
 
 @pytest.fixture

@@ -1,10 +1,11 @@
-"""The kernel checks every declaration, and `dojo.check` describes the one that the file means."""
+"""The kernel checks every declaration, and the judge describes the one that the file means."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
+from judged import judged
 
 UNSAFE_PROOF = "unsafe def loop : False := loop\ntheorem bad : False := loop\n"
 """The elaborator takes it; only the kernel refuses a theorem that uses something unsafe."""
@@ -45,7 +46,7 @@ def test_the_option_stays_off_behind_a_kept_beginning(lean: Any) -> None:
 
 def test_a_private_theorem_is_described_and_not_another_of_its_name(lean: Any) -> None:
     text = "private theorem twice : 1 + 1 = 2 := rfl\nnamespace A\ntheorem twice : 2 = 2 := rfl\n"
-    answer = lean("dojo.check", file=text, names=["twice", "A.twice"])
+    answer = judged(lean, file=text, names=["twice", "A.twice"])
     own, other = answer["declarations"]["twice"], answer["declarations"]["A.twice"]
     assert own["lean_name"].startswith("_private.")
     assert other["lean_name"] == "A.twice"
@@ -57,14 +58,11 @@ def test_lean_lets_no_private_theorem_take_a_public_name(lean: Any) -> None:
     assert errors(answer) == ["a non-private declaration `Nat.add_comm` has already been declared"]
 
 
-def test_what_the_kernel_refused_is_an_axiom_of_what_cites_it(lean: Any) -> None:
+def test_what_the_kernel_refused_is_missing_from_what_cites_it(lean: Any) -> None:
     text = f"{UNSAFE_PROOF}theorem next : 1 = 2 := bad.elim\ntheorem good : 1 = 1 := by simp\n"
-    found = lean("dojo.check", file=text, names=["bad", "next", "good"])["declarations"]
-    assert [found[name]["axioms"] for name in ("bad", "next", "good")] == [
-        [{"name": "bad", "library": False}],
-        [{"name": "bad", "library": False}],
-        [],
-    ]
+    found = judged(lean, file=text, names=["bad", "next", "good"])["declarations"]
+    assert [found[name]["exists"] for name in ("bad", "next", "good")] == [False, False, True]
+    assert "bad" in found["next"]["kernel"]["constant"]
     text += "theorem last : 1 = 2 := by\n  exact bad.elim\n"
     opened = lean("dojo.state_at", file=text, position=text.index("exact"))
     tactics = [
@@ -118,7 +116,7 @@ theorem opaque_ : secret = secret ∧ forever 0 = forever 0 := ⟨rfl, rfl⟩
 @pytest.mark.slow
 def test_the_kernel_takes_ordinary_constants_again(lean: Any) -> None:
     for prefix in (0, ORDINARY.index("theorem opaque_")):
-        answer = lean("dojo.check", file=ORDINARY, all=True, prefix=prefix)
+        answer = judged(lean, file=ORDINARY, all=True, prefix=prefix)
         found = answer["declarations"]
         assert errors(answer) == []
         assert {name: one["kernel"] for name, one in found.items() if one["kernel"]} == {}
@@ -131,7 +129,7 @@ def test_a_text_may_bring_its_own_beginnings(lean: Any) -> None:
         "init_quot\ntheorem t {α : Sort u} (r : α → α → Prop) (a b : α) (h : r a b) : "
         "Eq (Quot.mk r a) (Quot.mk r a) := Eq.refl (Quot.mk r a)\n"
     )
-    found = lean("dojo.check", file=text, names=["t"])["declarations"]["t"]
+    found = judged(lean, file=text, names=["t"])["declarations"]["t"]
     assert found["exists"]
     assert found["kernel"] is None
 
@@ -149,8 +147,8 @@ theorem two_is : two = 3 := rfl
 
 def test_a_constant_that_a_program_replaced_is_the_one_that_counts(lean: Any) -> None:
     prefix = REPLACED.index("open Lean")
-    before = lean("dojo.check", file=REPLACED[:prefix], prefix=prefix, names=["two_is"])
-    after = lean("dojo.check", file=REPLACED, prefix=prefix, names=["two_is"])
+    before = judged(lean, file=REPLACED[:prefix], prefix=prefix, names=["two_is"])
+    after = judged(lean, file=REPLACED, prefix=prefix, names=["two_is"])
     old, new = (answer["declarations"]["two_is"] for answer in (before, after))
     assert errors(after) == []
     assert (old["kernel"], new["kernel"]) == (None, None)
@@ -170,7 +168,7 @@ def test_names_that_print_alike_are_told_apart(lean: Any) -> None:
         "      name := `t, levelParams := [], type := .const ``False [],\n"
         "      value := .app (.lam `h type (.const b []) .default) (.const a []) }\n"
     )
-    found = lean("dojo.check", file=text, names=["t"])["declarations"]["t"]
+    found = judged(lean, file=text, names=["t"])["declarations"]["t"]
     assert found["axioms"] == [{"name": "x».y»", "library": False}]
 
 

@@ -48,6 +48,38 @@ def test_imports_that_cannot_be(lean: Any, header: str, reason: str) -> None:
     assert reason in answer["desc"]
 
 
+@pytest.mark.parametrize(
+    ("declared", "name"),
+    [
+        ("structure Shared where\n  x : Nat\n", "Shared"),
+        ("def shared : Nat := {}\n", "shared"),
+        ("instance : Inhabited (Fin {} → Nat) := ⟨fun _ => 0⟩\n", "instInhabitedForallFinOfNatNat"),
+    ],
+)
+def test_two_modules_that_declare_one_name_cannot_both_be_imported(
+    lean: Any, project: Path, declared: str, name: str
+) -> None:
+    for index, module in enumerate(("One", "Two")):
+        (project / "Lib" / f"{module}.lean").write_text(declared.replace("{}", str(index)))
+    text = "import Lib.One\nimport Lib.Two\n\ntheorem t : 4 = 4 := by\n  rfl\n"
+    position = {"position": text.index("rfl")}
+    for command, more in {"dojo.check": {}, "dojo.trace": {}, "dojo.state_at": position}.items():
+        answer = lean(command, file=text, **more)
+        assert answer["error"] == "import"
+        assert answer["desc"].startswith("2:1: import Lib.Two failed, environment already contains")
+        assert "from Lib.One" in answer["desc"]
+        assert name[:6] in answer["desc"]
+    answer = lean("frontend.process", file=text, readHeader=True)
+    assert answer["error"] == "import"
+
+
+def test_theorems_that_say_the_same_may_be_declared_twice(lean: Any, project: Path) -> None:
+    for module in ("One", "Two"):
+        (project / "Lib" / f"{module}.lean").write_text("theorem shared : 1 = 1 := rfl\n")
+    text = "import Lib.One\nimport Lib.Two\ntheorem t : 1 = 1 := shared\n"
+    assert lean("dojo.check", file=text)["messages"] == []
+
+
 REGISTERS = """import Lean
 open Lean Elab Command
 
@@ -89,7 +121,7 @@ def test_initializers_that_fail_are_said(lean: Any, project: Path) -> None:
         for _ in range(2):  # they do not run again, and the module is not taken without them
             answer = lean("dojo.trace", file=f"import {module}\n")
             assert answer["error"] == "import"
-            assert answer["desc"] == f"{module}: its initializers fail: {why}"
+            assert answer["desc"] == f"1:1: {module}: its initializers fail: {why}"
 
 
 def test_the_library_is_read_once_for_all_environments(own_lean: Any) -> None:

@@ -9,9 +9,14 @@ from lean_dojo_v2.lean.engines.embedded.patch_glue import GlueFormatError, patch
 
 GLUE = (
     'var Module=typeof Module!="undefined"?Module:{};'
-    "newSymIndex=Object.keys(lib.exports).indexOf(symbol);"
+    "symbol=UTF8ToString(symbol);var result;var newSymIndex;"
+    "var dlopenInternal=(handle,jsflags)=>{};"
+    "functionsInTableMap=new WeakMap;updateTableMap(0,wasmTable.length);"
     "var updateGOT=(exports,replace)=>{for(var symName in exports)"
     "{if(isInternalSym(symName)){continue}}};"
+    "var value=resolveGlobalSymbol(symName,true).sym;if(!value&&!entry.required){};"
+    'addRunDependency("loading-workers");await pthreadPoolReady;'
+    'removeRunDependency("loading-workers");'
     'process.binding("constants")["fs"];var pthreadPoolSize=4;'
     'new Worker(pthreadMainJs,{workerData:"em-pthread",name:"em-pthread"});'
     'console.log("[DEBUG: noise");if(isNode){path=__filename};_used();'
@@ -32,12 +37,12 @@ def test_keeps_what_the_glue_uses_and_drops_the_rest() -> None:
 
 def test_makes_every_replacement() -> None:
     patched = patch_glue(GLUE)
-    assert "globalThis.__LEAN_MODULE" in patched
+    assert "var Module=settings" in patched
     assert "process.binding" not in patched
     assert 'console.log("[DEBUG' not in patched
     assert 'Module["setStack"]' in patched
-    assert "indexOf(symbol)" not in patched
-    assert "if(!(symName in GOT))" in patched
+    assert 'Module["symbols"](symbol)' in patched
+    assert "||!(symName in GOT)" in patched
 
 
 @pytest.mark.parametrize(

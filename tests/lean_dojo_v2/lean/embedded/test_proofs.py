@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 FALSE = "(0 : Nat) = 1"
-LOST = "leaves this open, which is not among its goals"
+LOST = "leaves this open, but not as a goal"
 
 
 def step(lean: Any, state: int, tactic: str, **more: Any) -> Any:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+
+from lean_dojo_v2.lean.engines.program import SOURCES
 
 
 @pytest.mark.parametrize(
@@ -82,17 +86,72 @@ def test_a_request_that_is_too_long_is_refused(lean: Any) -> None:
 
 
 def test_what_answers_say_beside_their_own_fields(own_lean: Any) -> None:
-    """Pantograph's commands say once that a program has run; ours always, in either form of a line."""
+    """Our commands say which environments they found or loaded; Pantograph's have its fields only."""
 
     def said(line: str) -> set[str]:
         own_lean.process.stdin.write(line.encode() + b"\n")
         own_lean.process.stdin.flush()
-        return {"tainted", "imported"} & set(json.loads(own_lean.read_line()))
+        return {"imported"} & set(json.loads(own_lean.read_line()))
 
-    text = '"file": "import Init\\n#eval 1"'
     assert said("stat {}") == set()
     assert said('dojo.check {"file": "import Init", "names": []}') == {"imported"}
-    assert said(f'frontend.process {{{text}, "readHeader": true}}') == {"tainted"}
-    assert said("stat {}") == set()
-    assert said('dojo.parse_tactic {"tactic": "rfl"}') == {"tainted"}
-    assert said('{"cmd": "dojo.parse_tactic", "payload": {"tactic": "rfl"}}') == {"tainted"}
+    assert said('frontend.process {"file": "import Init", "readHeader": true}') == set()
+
+
+# --- the examples of Protocol.lean ---------------------------------------------------------------
+
+PROTOCOL = (SOURCES / "Dojo" / "Protocol.lean").read_text(encoding="utf-8")
+ANYTHING = "…"
+
+
+def examples() -> Iterator[tuple[str, Any]]:
+    """Read the requests in the comment at the top, each with the answer that it shows."""
+    comment = PROTOCOL[PROTOCOL.index("/-!") : PROTOCOL.index("\n-/")]
+    for block in re.findall(r"(?:\n    .+)+", comment):
+        request, *more = block.replace("\n      ", " ").strip().split("\n    ")
+        for line in more:
+            if line.startswith("{"):
+                yield request, json.loads(line)
+            else:
+                request = line
+
+
+def agrees(found: Any, shown: Any) -> bool:
+    """Whether an answer is what an example shows."""
+    if isinstance(shown, str) and ANYTHING in shown:
+        pattern = ".*".join(map(re.escape, shown.split(ANYTHING)))
+        return shown == ANYTHING or re.fullmatch(pattern, found, re.DOTALL) is not None
+    if isinstance(shown, dict):
+        same = isinstance(found, dict) and set(found) == set(shown)
+        return same and all(agrees(found[name], shown[name]) for name in shown)
+    if isinstance(shown, list):
+        same = isinstance(found, list) and len(found) == len(shown)
+        return same and all(map(agrees, found, shown))
+    return bool(found == shown)
+
+
+def test_the_protocol_is_as_documented(new_lean: Any) -> None:
+    answer: dict[str, Any] = {}
+    for request, shown in examples():
+        command, _, text = request.partition(" ")
+        fields = json.loads(text or "{}")
+        given = {name: answer[name] if it == ANYTHING else it for name, it in fields.items()}
+        answer = new_lean(command, **given)
+        assert agrees(answer, shown), f"{request}: {json.dumps(answer, ensure_ascii=False)}"
+
+
+def test_every_command_has_an_example() -> None:
+    sources = (path.read_text(encoding="utf-8") for path in (SOURCES / "Dojo").glob("*.lean"))
+    commands = {name for text in sources for name in re.findall(r'{ name := "([\w.]+)"', text)}
+    assert len(commands) > 20
+    assert commands == {request.split()[0] for request, _ in examples()} - {"nonsense"}
+
+
+def test_the_documentation_shows_the_same_examples() -> None:
+    page = (SOURCES.parents[2] / "docs" / "engines.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^```text\n(dojo\..+?)^```", page, re.MULTILINE | re.DOTALL)
+    assert shown
+    plain = PROTOCOL.replace("\n    ", "\n")
+    for block in shown:
+        for one in re.split(r"^(?=dojo\.)", block, flags=re.MULTILINE):
+            assert one in plain

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from judged import judged
 
 
 def test_units_messages_and_new_constants(lean: Any) -> None:
@@ -155,7 +156,7 @@ def test_references_of_a_trace(traced: Any) -> None:
 
 
 def check(lean: Any, text: str, *names: str, **payload: Any) -> Any:
-    return lean("dojo.check", file=text, names=list(names), **payload)
+    return judged(lean, file=text, names=list(names), **payload)
 
 
 def axioms(answer: Any, name: str) -> set[str]:
@@ -168,7 +169,6 @@ def axioms(answer: Any, name: str) -> set[str]:
         ("rfl", set()),
         ("sorry", {"sorryAx"}),
         ("by first | sorry", {"sorryAx"}),
-        ("by native_decide", {"Lean.ofReduceBool"}),
         ("mine", {"mine"}),
     ],
 )
@@ -179,16 +179,29 @@ def test_what_a_proof_rests_on(lean: Any, proof: str, expected: set[str]) -> Non
     assert bool(expected) == bool(axioms(answer, "t"))
 
 
-def test_new_constants_and_their_attributes(lean: Any) -> None:
-    text = (
-        "axiom ax : 1 = 2\nunsafe def u : Nat := 1\n@[implemented_by u] def k : Nat := 1\n"
-        '@[extern "foo"] opaque e : Nat\n'
-    )
-    new = {c["name"]: c for c in check(lean, text)["new_constants"]}
-    assert new["ax"]["kind"] == "axiom"
-    assert new["u"]["unsafe"] is True
-    assert new["k"]["implemented_by"] == "u"
-    assert new["e"]["extern"] is True
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("theorem t : 100 = 100 := by native_decide", "Lean.ofReduceBool"),
+        ("theorem t : Lean.reduceNat 3 = 3 := rfl", "Lean.reduceNat"),
+        (
+            "def f := Lean.reduceBool true\ntheorem t : f = true ∨ 1 = 1 := .inr rfl",
+            "Lean.reduceBool",
+        ),
+    ],
+)
+def test_native_code_is_found_wherever_it_is(lean: Any, text: str, name: str) -> None:
+    assert check(lean, text, "t")["declarations"]["t"]["native"] == name
+
+
+def test_new_constants(lean: Any) -> None:
+    text = "axiom ax : 1 = 2\ndef k : Nat := 1\ndef s : Nat := sorry\n"
+    found = sorted(check(lean, text)["new_constants"], key=lambda one: str(one["name"]))
+    assert found == [
+        {"name": "ax", "kind": "axiom"},
+        {"name": "k", "kind": "def"},
+        {"name": "s", "kind": "def", "sorry": True},
+    ]
 
 
 @pytest.mark.parametrize(
@@ -265,3 +278,140 @@ def test_a_tactic_is_parsed_and_not_run(lean: Any) -> None:
     assert "Lean.Parser.Tactic.nativeDecide" in nested["kinds"]
     for text in ("rfl\nrfl", "rfl\n\ntheorem x : 1 = 1 := rfl", "", "rfl -/"):
         assert "parseError" in lean("dojo.parse_tactic", tactic=text)
+
+
+@pytest.mark.parametrize(
+    ("scope", "statement", "tactic"),
+    [
+        ("attribute [local simp] gap_self in", "gap 7 7 = 0", "simp"),
+        ("/-- doc -/", "7 = 7", "rfl"),
+        ("open Nat in", "succ 1 = 2", "exact (rfl : succ 1 = 2)"),
+        ("open scoped Hidden in", "gap 7 7 = 0", "simp"),
+        ("attribute [local instance] Classical.propDecidable in", "p ∨ ¬p", "exact dec_em p"),
+        ("local macro_rules | `(tactic| trivial) => `(tactic| rfl) in", "gap 7 7 = 0", "trivial"),
+        ('local notation "distance" => gap in', "gap 7 7 = 0", "exact gap_self 7"),
+        ('local infixl:65 " - " => gap in', "gap 7 7 = 7 - 7", "exact gap_self 7"),
+        ("local instance : Inhabited Nat := ⟨7⟩ in", "(default : Nat) = 7", "rfl"),
+        ("private def seven := 7 in", "gap seven 7 = 0", "exact gap_self 7"),
+        ("variable (n : Nat) in", "gap n n = 0", "exact gap_self n"),
+        ("universe u in", "∀ (α : Type u) (x : α), x = x", "exact fun _ _ => rfl"),
+        (
+            "set_option pp.all true in open Nat in attribute [local simp] gap_self in",
+            "gap 7 7 = zero",
+            "simp",
+        ),
+    ],
+)
+def test_what_is_set_for_one_declaration_holds_at_its_steps(
+    lean: Any, scope: str, statement: str, tactic: str
+) -> None:
+    text = (
+        "def gap (a b : Nat) : Nat := b - a\n"
+        "theorem gap_self (a : Nat) : gap a a = 0 := Nat.sub_self a\n"
+        "namespace Hidden\n"
+        "@[scoped simp] theorem gap_refl (a : Nat) : gap a a = 0 := gap_self a\n"
+        "end Hidden\n"
+        "theorem dec_em (p : Prop) [Decidable p] : p ∨ ¬p := Decidable.em p\n"
+        f"{scope}\ntheorem t (p : Prop) : {statement} := by\n  sorry\n"
+    )
+    before = text.encode().index(b"theorem t ")
+    for prefix in (0, before):
+        fields = {"file": text, "position": text.encode().index(b"sorry"), "prefix": prefix}
+        found = lean("dojo.state_at", **fields)
+        done = lean("goal.tactic", stateId=found["stateId"], tactic=tactic)
+        assert (done["messages"], done["goals"]) == ([], [])
+        cheat = lean("goal.tactic", stateId=found["stateId"], tactic="exact t p")
+        assert "Unknown identifier" in cheat["messages"][0]["data"]
+
+
+def test_limits_that_are_set_for_one_declaration_hold_at_its_steps(lean: Any) -> None:
+    text = "set_option maxRecDepth 100 in\ntheorem t : True := by\n  skip\n"
+    found = lean("dojo.state_at", file=text, position=text.encode().index(b"skip"))
+    nested = "(" * 120 + "trivial" + ")" * 120
+    (said,) = lean("goal.tactic", stateId=found["stateId"], tactic=nested)["messages"]
+    assert "maximum recursion depth" in said["data"]
+
+
+def test_a_theorem_behind_text_that_lean_cannot_parse_is_replayed(lean: Any) -> None:
+    text = "theorem a : 1 = 1 := rfl\nalias b := a\n\ntheorem t (p : Prop) (h : p) : p := by\n  exact h\n"
+    where = {name: text.encode().index(name.encode()) for name in ("theorem t", "exact")}
+    found = lean(
+        "dojo.state_at", file=text, prefix=where["theorem t"], position=where["exact"], clean=True
+    )
+    assert found["pp"] == "p : Prop\nh : p\n⊢ p"
+
+
+def test_an_error_in_the_command_itself_is_still_refused(lean: Any) -> None:
+    text = "theorem t (p : Prop) (h : p) : p := by\n  have := nothing\n  exact h\n"
+    found = lean("dojo.state_at", file=text, position=text.encode().index(b"exact"), clean=True)
+    assert "there is an error before it: Unknown identifier `nothing`" in found["desc"]
+
+
+@pytest.mark.parametrize(
+    ("text", "goal"),
+    [
+        ("def t : {n : Nat // n > 0} := ⟨1, by sorry⟩", "⊢ 1 > 0"),
+        ("instance : Inhabited Nat := sorry", "⊢ Inhabited Nat"),
+    ],
+)
+def test_targets_without_a_name_and_in_lemmas_that_lean_splits_off(
+    lean: Any, text: str, goal: str
+) -> None:
+    (target,) = lean("frontend.distil", file=text, ignoreValues=False)["targets"]
+    assert target["pp"] == goal
+
+
+def test_an_open_example_is_an_error_that_says_why(lean: Any) -> None:
+    text = "theorem t : 1 = 1 := rfl\nopen Nat in\nexample (p : Prop) : p → p := sorry"
+    said = lean("frontend.distil", file=text)["desc"]
+    assert said == (
+        "line 2: the `sorry` is in an `example`, which has no name; state it as a theorem"
+    )
+    finished = "example : 1 = 1 := rfl\ntheorem t : 2 = 2 := sorry"
+    (target,) = lean("frontend.distil", file=finished)["targets"]
+    assert target["pp"] == "⊢ 2 = 2"
+
+
+MARKED = "\ufeffimport Lib.Base\r\ntheorem t : Lib.two = 2 := by\r\n  exact Lib.two_eq\r\n"
+
+
+def test_a_byte_order_mark_is_no_text(lean: Any) -> None:
+    content = MARKED.encode()
+    answer = lean("dojo.trace", file=MARKED, fileName="Marked.lean")
+    assert answer["messages"] == []
+    (tactic,) = answer["tactics"]
+    assert content[slice(*tactic["bytes"])] == b"exact Lib.two_eq"
+    place = content.index(b"exact")
+    before = content.index(b"theorem")
+    found = lean("dojo.state_at", file=MARKED, position=place, prefix=before)
+    assert (found["pp"], found["bytes"]) == ("⊢ Lib.two = 2", tactic["bytes"])
+    (said,) = lean("dojo.check", file="\ufeff#check (1 : Nat)\n")["messages"]
+    assert said["pos"] == {"line": 1, "column": 0}
+
+
+def test_long_sequences_are_refused_by_their_number(lean: Any) -> None:
+    line = "theorem t : True := by " + "skip;" * 20_000 + " trivial"
+    assert "a line has 20000 semicolons, more than 4000" in lean("dojo.check", file=line)["desc"]
+    said = lean("goal.tactic", stateId=lean.start("True"), tactic="skip;" * 20_000 + "trivial")
+    assert "20000 semicolons" in said["parseError"]
+    lines = "theorem t : True := by\n" + "  skip\n" * 4_001
+    (message,) = lean("dojo.check", file=lines)["messages"]
+    assert message["data"] == "a sequence of 4001 tactics, more than 4000"
+
+
+def test_states_of_one_text_are_opened_out_of_one_elaboration(lean: Any) -> None:
+    text = (
+        "theorem a : 1 = 1 := rfl\n"
+        "theorem t (p q : Prop) (h : p ∧ q) : q ∧ p := by\n  have := h.1\n  exact ⟨h.2, this⟩\n"
+    )
+    prefix = text.encode().index(b"theorem t")
+    states = [
+        lean("dojo.state_at", file=text, prefix=prefix, position=text.encode().index(word))
+        for word in (b"exact", b"have", b"exact")
+    ]
+    assert [state["goals"][0]["target"]["pp"] for state in states] == ["q ∧ p"] * 3
+    assert states[0]["pp"] == states[2]["pp"] != states[1]["pp"]
+    other = text.replace("h.2, this", "h.2, h.1")
+    place = other.encode().index(b"exact")
+    found = lean("dojo.state_at", file=other, prefix=prefix, position=place)
+    assert found["tactic"] == "exact ⟨h.2, h.1⟩"

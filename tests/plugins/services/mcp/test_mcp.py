@@ -73,7 +73,8 @@ def test_a_scripted_agent_closes_ten_sorries_of_the_sample(tmp_path):
     shutil.copytree(sample_project_path(), project)
 
     async def work():
-        async with Client(command("--project", str(project)), read_timeout_seconds=600) as client:
+        served = command("--project", str(project), "--folder", str(sample_project_path()))
+        async with Client(served, read_timeout_seconds=600) as client:
             closed = 0
             for name in ("Bool", "Connectives", "Logic"):
                 original = str(sample_project_path() / "Sample" / f"{name}.lean")
@@ -92,9 +93,12 @@ def test_a_scripted_agent_closes_ten_sorries_of_the_sample(tmp_path):
 def test_the_other_tools(tmp_path):
     file = tmp_path / "Small.lean"
     file.write_text("theorem t (p q : Prop) (h : p ∧ q) : q ∧ p := by\n  exact ⟨h.2, h.1⟩\n")
+    link = tmp_path / "link.lean"
+    link.symlink_to("/etc/hostname")
 
     async def work():
-        async with Client(command(), read_timeout_seconds=600) as client:
+        served = command("--folder", str(tmp_path))
+        async with Client(served, read_timeout_seconds=600) as client:
             tools = {tool.name for tool in (await client.list_tools()).tools}
             assert tools == {
                 "sorries", "goals", "try_tactics", "check_file", "check_proof", "run_code",
@@ -110,6 +114,11 @@ def test_the_other_tools(tmp_path):
             missing = await client.call_tool("sorries", {"file": str(tmp_path / "none.lean")})
             assert missing.is_error
             assert "none.lean" in missing.content[0].text
+            for path in ("/etc/hostname", str(tmp_path / ".." / "none.lean"), str(link)):
+                for name in ("sorries", "check_file"):
+                    outside = await client.call_tool(name, {"file": path})
+                    assert outside.is_error
+                    assert "is in no folder that this server" in outside.content[0].text
             nowhere = {"file": str(file), "line": 1, "column": 0, "tactics": ["rfl"]}
             refused = await client.call_tool("try_tactics", nowhere)
             assert refused.is_error

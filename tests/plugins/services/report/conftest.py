@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from lean_dojo_plugins.demo.run import DemoStage
 from lean_dojo_plugins.services.report.page import write_report
 from lean_dojo_v2.benchmarks.attempts import Attempt, AttemptFolder
+from lean_dojo_v2.benchmarks.statistics import Comparison, Share
 from lean_dojo_v2.prover.search.tree import NodeStatus, SearchTree
 from lean_dojo_v2.runs.forgetting import Forgetting
 
@@ -125,8 +127,13 @@ def everything(folder: Path) -> Path:
         "states": None,
     }
     (folder / "evaluation.json").write_text(json.dumps({"checkpoint": "x", "rows": [scores]}))
-    stages = [{"stage": "SFT", "proved": {"held-out": 1}, "tried": {"held-out": 2}, "seconds": 2.0}]
-    (folder / "summary.json").write_text(json.dumps({"stages": stages, "seconds": {"SFT": 12.5}}))
+    gain = Comparison.of([(True, False)] * 6 + [(True, True)] + [(False, False)] * 5)
+    stages = [
+        DemoStage("automation", Share.of(1, 12), 1.0),
+        DemoStage("SFT", Share.of(7, 12), 2.0, gain),
+    ]
+    summary = {"stages": [stage.row() for stage in stages], "seconds": {"SFT": 12.5}}
+    (folder / "summary.json").write_text(json.dumps(summary))
     return folder
 
 

@@ -12,7 +12,7 @@ from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.services.report.collect import collect
 from lean_dojo_plugins.services.report.page import write_report
 from lean_dojo_v2.cli import main
-from lean_dojo_v2.runs.files import read_lines
+from lean_dojo_v2.files import read_lines
 
 
 class Page(HTMLParser):
@@ -58,7 +58,14 @@ def test_the_page_has_a_part_for_everything_that_the_run_left(drawn):
     ]  # fmt: skip
     for part, *texts in (
         ("", "Proved 1 of 2", "Verified rate 91.0%", "it began at 11.0%", "14", "Forgotten 0.25"),
-        ("result", "1 of 2"),
+        (
+            "result",
+            "automation 1 of 12",
+            "SFT 7 of 12",
+            "6 0 +50.0 (+12.2 to +73.4) 0.0312",
+            "95 % interval automation, for comparison",
+            "p: exact paired test",
+        ),
         ("data", "14 theorems, 1,234 premises", "<one>", "embedded"),
         ("curriculum", "1 https://example.org/lean/<one>", "SFTTrainer", "2 https"),
         ("curves", "sft (SFTTrainer)", "grpo", "progress"),

@@ -32,6 +32,7 @@ def test_its_own_test_and_health(client):
     [
         ("theorem t (n : Nat) : n + 0 = n := by simp", SnippetStatus.valid),
         ("theorem t (n : Nat) : n + 0 = n := by sorry", SnippetStatus.sorry),
+        ("def a := 1\n#eval a", SnippetStatus.valid),  # though it proves nothing
         ("theorem t (n : Nat) : n + 1 = n := by simp", SnippetStatus.lean_error),
         ("import Mathlib\ntheorem t : 1 = 1 := rfl", SnippetStatus.repl_error),
     ],

@@ -11,6 +11,7 @@ import httpx
 import psutil
 import pytest
 from hostile import CHEATS, EFFECTS, FILE
+from processes import kill
 
 from lean_dojo_core import registry
 from lean_dojo_plugins.services.serve.service import RequestLimits
@@ -107,9 +108,11 @@ def test_a_theorem_with_its_header(served):
 
 @pytest.mark.slow
 def test_the_hostile_table_earns_nothing(served):
+    """A third of it: verdicts are those of ``tests/lean_dojo_v2/lean/test_hostile.py``."""
     served.post("/v1/tactic", WRONG)
     started = engines_of(os.getpid())
-    for trick in [*EFFECTS, *CHEATS]:
+    tricks = [*EFFECTS, *CHEATS][::3]
+    for trick in tricks:
         proof = served.post("/v1/proof", {**WRONG, "proof": trick})
         assert proof.json().get("valid", False) is False, trick[:80]
         tactic = served.post("/v1/tactic", {**WRONG, "tactic": trick}).json()
@@ -117,7 +120,7 @@ def test_the_hostile_table_earns_nothing(served):
             assert "absurd" in trick or "oracle" in trick, trick[:80]
     # Its header's macros are programs; they run in an engine of the theorem's, all the time.
     assert set(started) <= set(engines_of(os.getpid()))
-    for trick in [*EFFECTS, *CHEATS]:
+    for trick in tricks:
         # Without the header, whose own sorry and axiom no file with it gets past.
         text = "namespace Lair\n\n" + WRONG["formal_statement"].replace("sorry", trick)
         whole = served.post("/v1/file", {"text": text, "timeout": 10}).json()
@@ -239,8 +242,7 @@ def test_engines_killed_under_load_lose_no_request(start):
             asked[0][0].result()
             killed = engines_of(os.getpid())
             for engine in killed:
-                with contextlib.suppress(psutil.NoSuchProcess):
-                    engine.send_signal(signal.SIGKILL)
+                kill(engine)
             assert killed
             assert all(one.result().json()[key] for one, key in asked)
 
@@ -264,9 +266,10 @@ def test_the_command_stops_gracefully():
             f"{url}/v1/proof", json={"goal": "True", "proof": "trivial"}, timeout=300
         )
         assert answer.json()["valid"]
-        [engine] = engines_of(process.pid)
+        engines = engines_of(process.pid)
+        assert engines
         process.send_signal(signal.SIGTERM)
         process.stderr.read()
         assert process.wait(60) in {0, -signal.SIGTERM}
-        gone, _alive = psutil.wait_procs([engine], timeout=30)
-        assert gone
+        _gone, alive = psutil.wait_procs(engines, timeout=30)
+        assert not alive

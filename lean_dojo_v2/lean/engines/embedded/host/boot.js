@@ -1,9 +1,10 @@
 'use strict';
-/** Starts Lean inside this process: instantiates the module, mounts the library, and repeats what `lean_main` does. */
+/** Brings Lean into this process: its code, an instance with the library mounted, and what `lean_main` does first. */
 
 const fs = require('node:fs');
 const path = require('node:path');
-const { withMarks } = require('./interpreter.js');
+const { openCode } = require('./code.js');
+const { openGlue } = require('./glue.js');
 const { createRuntime } = require('./runtime.js');
 
 /** The build's own main stack is 64 KB; elaboration needs far more. Node's own stack must be large too (launch.py). */
@@ -25,23 +26,37 @@ const READ_ONLY_FILE_SYSTEM = 69;
 const NO_SUCH_FILE = 44;
 
 /**
- * @param {string} install the install folder, with bin/lean.js, bin/lean.wasm and lib/lean
- * @param {string} [project] the project's folder, which programs of the project are run in
- * @returns {Promise<object>} the runtime
+ * Reads Lean's code, which all instances share.
+ * @param {string} install the install folder, with bin/lean.js, bin/lean.wasm, bin/symbols.bin and lib/lean
+ * @param {string} [kept] a file of machine code (see code.js)
+ * @returns {Promise<{code: WebAssembly.Module, instantiate: (project?: string) => Promise<object>}>} `instantiate` makes an
+ *   instance of Lean in which nothing has run yet, with a memory, a file system and threads of its own, and returns its
+ *   runtime; `project`: the folder of its programs
  */
-async function boot(install, project) {
-  silence();
-  const rt = createRuntime(await instantiate(path.join(install, 'bin')));
-  moveStack(rt);
-  mountLibrary(rt, path.join(install, 'lib', 'lean'));
-  if (project !== undefined) mountProject(rt, project);
+async function openLean(install, kept) {
+  const [programs, library] = [path.join(install, 'bin'), path.join(install, 'lib', 'lean')];
+  const glue = openGlue(programs);
+  const code = await openCode(path.join(programs, 'lean.wasm'), kept);
+  async function instantiate(project) {
+    const rt = createRuntime(await instanceOf(code, glue));
+    mountLibrary(rt, library);
+    if (project !== undefined) mountProject(rt, project);
+    return rt;
+  }
+  return { code, instantiate };
+}
+
+/** Repeats what `lean_main` does before it looks at its arguments. */
+function initialise(rt) {
+  const stack = rt.wasm.malloc(STACK_BYTES) >>> 0;
+  moveStack(rt, stack);
   rt.wasm.lean_initialize();
   rt.wasm._ZN4lean16init_search_pathEv();
   rt.wasm.lean_enable_initializer_execution();
   rt.wasm.lean_io_mark_end_initialization();
   rt.wasm.lean_init_task_manager_using(TASK_THREADS);
   FIXED_OPTIONS.forEach((path) => fix(rt, path));
-  return rt;
+  return stack;
 }
 
 /**
@@ -56,41 +71,24 @@ function fix(rt, path) {
   });
 }
 
-/** The glue takes its settings from a global (patch_glue.py), since a CommonJS module cannot be handed any. */
-function instantiate(folder) {
-  let program = withMarks(fs.readFileSync(path.join(folder, 'lean.wasm')));
+function instanceOf(code, glue) {
   return new Promise((resolve, reject) => {
     const module = {
       instantiateWasm(imports, done) {
-        const start = async () => {
-          const compiled = await WebAssembly.compile(program);
-          program = null; // the module has its own copy, of 137 MB
-          keepOnlyImported(compiled, imports.env);
-          done(await WebAssembly.instantiate(compiled, imports), compiled);
-        };
-        start().catch(reject);
+        WebAssembly.instantiate(code, imports).then((instance) => done(instance, code), reject);
       },
       noInitialRun: true,
       noExitRuntime: true,
       thisProgram: PROGRAM,
+      mainScriptUrlOrBlob: path.join(__dirname, 'thread.js'),
       pthreadPoolSize: TASK_THREADS,
       print: discard,
       printErr: reportUnusual,
       onAbort: (reason) => reject(new Error(`Lean aborted: ${reason}`)),
       onRuntimeInitialized: () => resolve(module),
     };
-    globalThis.__LEAN_MODULE = module;
-    require(path.join(folder, 'lean.js'));
+    glue(module);
   });
-}
-
-/**
- * The glue has a thousand more functions for C programs, to run scripts and to open windows. A text could call each by its
- * name (`@[extern]`).
- */
-function keepOnlyImported(compiled, functions) {
-  const imported = new Set(WebAssembly.Module.imports(compiled).map(({ name }) => name));
-  for (const name of Object.keys(functions)) if (!imported.has(name)) delete functions[name];
 }
 
 /** What Lean code prints itself has no place on our protocol's stdout, whichever way and whichever thread it comes from. */
@@ -105,8 +103,9 @@ function reportUnusual(line) {
   if (!/^\[DEBUG|^ {2}- |mainModule\?/.test(line)) process.stderr.write(`${line}\n`);
 }
 
-function moveStack(rt) {
-  const low = ((rt.wasm.malloc(STACK_BYTES) + 15) & ~15) >>> 0;
+/** Puts the stack of the main thread into a block of memory, and empties it. */
+function moveStack(rt, block) {
+  const low = ((block + 15) & ~15) >>> 0;
   rt.module.setStack(low + STACK_BYTES - 16, low);
 }
 
@@ -151,4 +150,4 @@ function mountProject(rt, folder) {
   FS.chdir(folder);
 }
 
-module.exports = { boot };
+module.exports = { openLean, initialise, moveStack, silence };

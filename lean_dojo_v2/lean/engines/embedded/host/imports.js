@@ -29,14 +29,16 @@ const INSERT =
   'l_Std_DHashMap_Internal_Raw_u2080_insertIfNew___at___00Lean_finalizeImport_spec__4___redArg';
 const PRIVATE = 'l___private_Lean_Environment_0__Lean';
 
+/** What was read of the library: nothing yet. */
+const newLibrary = (rt) => rt.keep(rt.newRef(rt.constant('l_Lean_instInhabitedImportState_default')));
+
 /**
  * Lean's import in its two halves: it reads modules, and makes an environment of them. What was read of the library stays
  * in memory for good, since this Lean cannot map files, so it is read once for all environments.
  * @param {object} rt the runtime
+ * @param {number} library what was read of the library
  */
-function createImporter(rt) {
-  const library = rt.keep(rt.newRef(rt.constant('l_Lean_instInhabitedImportState_default')));
-
+function createImporter(rt, library) {
   /** Reads what is not in a state of Lean's import yet. */
   function read(state, imports, artifacts) {
     const level = rt.box(OLEAN_LEVEL);
@@ -187,4 +189,4 @@ function asImported(rt, env) {
   return rt.withFields(env, { [ENVIRONMENT.asyncConstants]: rt.withFields(known, parts) });
 }
 
-module.exports = { createImporter, importsOf, artifactOf, constantOf, extended, grown, asImported };
+module.exports = { newLibrary, createImporter, importsOf, artifactOf, constantOf, extended, grown, asImported };

@@ -1,10 +1,11 @@
 'use strict';
 /**
  * Lines in, lines out: each request is answered by one line, in order; an empty line ends the engine. What a request
- * means is the program's affair. An exception that Lean's code did not expect may have left its memory in any state: it
- * is answered too, and then the process ends with exit code 3.
+ * means is the program's affair, but for `host.reset`, which puts another engine in the place of this one. An exception
+ * that Lean's code did not expect may have left its memory in any state: it is answered too, and then the process ends
+ * with exit code 3.
  *
- * The program runs in one call for the whole life of the process, so lines are read and written while Node waits.
+ * The program runs in one call for the whole life of an engine, so lines are read and written while Node waits.
  */
 
 const fs = require('node:fs');
@@ -15,6 +16,9 @@ const CORRUPTED = 3;
 const [STDIN, STDOUT] = [0, 1];
 const NEWLINE = 10;
 const PAUSE_MS = 2;
+const MEBIBYTE = 1024 * 1024;
+/** The request that is answered here. */
+const RESET = 'host.reset';
 
 /** Writes all of some bytes; a pipe may take them in pieces, and is not waited for by Node. */
 function writeAll(stream, bytes) {
@@ -82,16 +86,21 @@ function lineReader() {
 }
 
 /**
- * @param {(read: () => string, say: (line: string) => void) => void} run the program
- * @param {() => void} tidy called behind each request
+ * Serves lines by one engine after the other.
+ * @param {() => Promise<{run: Function, end: () => Promise<void>}>} create makes an engine in its first state
  */
-function serve(run, tidy) {
+async function serve(create) {
+  const next = lineReader();
+  let engine = await create();
   write('ready.');
   try {
-    run(lineReader(), (line) => {
-      tidy();
-      write(line);
-    });
+    for (let resets = 1; isReset(answerLines(engine.run, next)); resets += 1) {
+      await engine.end();
+      engine = null; // its memory is freed before there is another
+      global.gc();
+      engine = await create();
+      write(JSON.stringify({ resets, rss_mb: Math.round(process.memoryUsage.rss() / MEBIBYTE) }));
+    }
   } catch (error) {
     const what =
       error instanceof Error ? `${error.name}: ${error.message}` : 'an exception inside Lean';
@@ -101,4 +110,33 @@ function serve(run, tidy) {
   process.exit(0);
 }
 
-module.exports = { serve, writeAll };
+const isReset = (line) => line === RESET;
+
+/**
+ * Lets an engine answer lines until one is not for it, and returns that one. An engine whose program has gone wild can
+ * neither answer twice, nor read on before it has answered, nor do either when its turn is over.
+ */
+function answerLines(run, next) {
+  let [last, turn] = ['', 'to read'];
+  function take(expected, following) {
+    if (turn !== expected) throw new Error(`it was the engine's turn ${turn}`);
+    turn = following;
+  }
+  run(
+    () => {
+      take('to read', 'over');
+      last = next();
+      if (last === '' || isReset(last)) return '';
+      turn = 'to answer';
+      return last;
+    },
+    (line) => {
+      take('to answer', 'to read');
+      write(line);
+    },
+  );
+  take('over', 'over');
+  return last;
+}
+
+module.exports = { lineReader, serve, writeAll };

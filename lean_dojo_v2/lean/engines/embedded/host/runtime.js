@@ -23,12 +23,22 @@ const [NO, YES] = [1, 3];
 /** An exception of Lean's `IO`, as a JavaScript one. */
 class LeanIOError extends Error {}
 
+/** Functions of the module by their names, each looked up once; undefined if there is none. */
+function functionsOf(module) {
+  const lookUp = (_, name) => {
+    const place = module.symbols(name);
+    return (found[name] = place >= 0 ? module.functionAt(place) : undefined);
+  };
+  const found = Object.create(new Proxy({}, { get: lookUp }));
+  return found;
+}
+
 /**
  * @param {object} module the initialised Emscripten module (see boot.js)
  * @returns {object} the runtime; every function below is a member of it
  */
 function createRuntime(module) {
-  const wasm = module.wasmExports;
+  const wasm = functionsOf(module);
   const encoder = new TextEncoder();
   const decoder = new TextDecoder();
   let views = { buffer: null };
@@ -190,16 +200,16 @@ function createRuntime(module) {
     return settled(adopt(wasm[`lean_apply_${owned.length}`](...owned, UNIT)));
   };
   /** A constant of a Lean module. */
-  const constant = (symbol) => word(wasm[symbol].value);
+  const constant = (symbol) => word(~module.symbols(symbol));
 
   const newRef = (value) => adopt(wasm.lean_st_mk_ref(retain(value)));
   const readRef = (ref) => adopt(wasm.lean_st_ref_get(ref));
 
   /**
-   * A Lean closure over a JavaScript function of `arity` objects (the erased world included) that returns an object.
-   * Make few of them: each occupies a slot of the module's function table for good.
+   * Gives a JavaScript function of `arity` objects (the erased world included) that returns an object a place in the
+   * module's function table, which it keeps for good.
    */
-  function closure(arity, body) {
+  function place(arity, body) {
     const entry = (...args) => {
       let result;
       scope(() => {
@@ -208,10 +218,14 @@ function createRuntime(module) {
       });
       return result;
     };
+    return module.addFn(entry, 'i'.repeat(arity + 1));
+  }
+  /** A Lean closure over the function in that place. */
+  function closure(arity, functionPlace) {
     const size = 16;
     const o = wasm.lean_alloc_object(size) >>> 0;
     setHeader(o, TAG_CLOSURE, 0, size);
-    setWord(o + 8, module.addFn(entry, 'i'.repeat(arity + 1)));
+    setWord(o + 8, functionPlace);
     setWord(o + 12, arity); // in 16 bits; no argument is there yet (the other 16)
     return adopt(o);
   }
@@ -219,8 +233,8 @@ function createRuntime(module) {
   return {
     module, wasm, UNIT, EMPTY_MAP, NO, YES, box, unbox, tag, field, setField, scope, keep: retain, drop: release,
     string, text, constructor, withFields, some, list, array, arrayItems, nameOf, name, nameText,
-    call, io, ioRaw, perform, closure, constant, newRef, readRef,
+    call, io, ioRaw, perform, place, closure, constant, newRef, readRef,
   };
 }
 
-module.exports = { createRuntime };
+module.exports = { createRuntime, LeanIOError };

@@ -29,6 +29,7 @@ for (let seen = 0; ; seen = Atomics.load(control, ${WORD.count})) {
 
 function createTimeout(rt) {
   let control = null;
+  const threads = [];
   /** Kept while an order is out: the watching thread writes into it. */
   let token = null;
 
@@ -36,7 +37,9 @@ function createTimeout(rt) {
     const size = 4 * Object.keys(WORD).length;
     control = new Int32Array(new SharedArrayBuffer(size));
     const workerData = { memory: rt.module.wasmMemory_(), control };
-    new Worker(WATCH, { eval: true, workerData }).unref();
+    const watch = new Worker(WATCH, { eval: true, workerData });
+    watch.unref();
+    threads.push(watch);
   }
   function notify() {
     Atomics.add(control, WORD.count, 1);
@@ -65,7 +68,7 @@ function createTimeout(rt) {
     token = null;
   }
 
-  return { arm, disarm };
+  return { arm, disarm, threads };
 }
 
 module.exports = { createTimeout };

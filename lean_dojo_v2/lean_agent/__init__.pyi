@@ -1,0 +1,1 @@
+from .config import ProverConfig as ProverConfig, TrainingConfig as TrainingConfig

@@ -1,1 +1,0 @@
-"""The host's side of plugins: look-up by name, optional methods."""

@@ -1,0 +1,45 @@
+"""Versions of software used by a run."""
+
+from __future__ import annotations
+
+import os
+import platform
+from importlib import metadata
+from pathlib import Path
+
+import orjson
+import psutil
+
+from lean_dojo_core import registry
+from lean_dojo_v2.files import atomic_write_bytes
+
+ENVIRONMENT_FILE = "environment.json"
+"""Name of the file that describes machine and libraries in a run's folder."""
+_LIBRARIES = (
+    "lean-dojo-v2", "torch", "transformers", "trl", "peft", "accelerate", "datasets",
+    "pytorch-lightning",
+)  # fmt: skip
+
+
+def environment() -> dict[str, str]:
+    """Describe this process's machine, libraries and plugins, without names of machine or user."""
+    found = {
+        "Python": platform.python_version(),
+        "system": platform.platform(),
+        "processor": f"{os.cpu_count()} cores, {psutil.virtual_memory().total / 2**30:.0f} GiB",
+    }
+    for name in _LIBRARIES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            found[name] = "not installed"
+    for info in registry.current().plugins:
+        if not info.builtin:
+            found[f"plugin {info.name}"] = f"{info.version} ({info.status})"
+    return found
+
+
+def record_environment(folder: Path) -> None:
+    """Write ``environment.json`` into a run's output folder."""
+    text = orjson.dumps(environment(), option=orjson.OPT_INDENT_2)
+    atomic_write_bytes(folder / ENVIRONMENT_FILE, text)

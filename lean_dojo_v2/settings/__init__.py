@@ -1,0 +1,8 @@
+"""Settings: declared as fields of a class, read from YAML files and ``--set``, typed and checked.
+
+Names are imported when they are used; ``__init__.pyi`` lists them.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,18 @@
+from . import fields as fields
+from .fields import about as about, setting as setting
+from .schema import json_schema as json_schema
+from .structuring import (
+    class_in as class_in,
+    record_of as record_of,
+    structure as structure,
+    with_inner as with_inner,
+)
+from .values import (
+    Settings as Settings,
+    construct as construct,
+    parse_assignment as parse_assignment,
+    read_settings as read_settings,
+    resolve as resolve,
+    write_yaml as write_yaml,
+)
+from .yaml_text import YamlTextError as YamlTextError, parse_yaml as parse_yaml

@@ -1,0 +1,205 @@
+"""Settings from YAML files and ``--set key=value``, read with their places and converted to types.
+
+A value keeps its place, so that an error can say ``sft.yaml, line 3``.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Mapping
+from pathlib import Path, PurePath
+from typing import Any
+
+import attrs
+from ruamel.yaml import YAML
+
+from lean_dojo_core.errors import ConfigError, LeanDojoError, PluginLoadError, UsageError
+from lean_dojo_v2.settings.structuring import KeyPath, structure
+from lean_dojo_v2.settings.yaml_text import YamlTextError, parse_yaml
+
+_KEY = r"""(?:"[^"]+"|'[^']+'|[^.="']+)"""
+_EXAMPLES = {"--set": "lr=1e-5", "--prover-set": "max_length=512"}
+_ASSIGNMENT = re.compile(rf"\s*(?P<path>{_KEY}(?:\.{_KEY})*)\s*=(?P<value>.*)", re.DOTALL)
+
+
+@attrs.define
+class Settings:
+    """Values by key, with their places.
+
+    Attributes:
+        values: Nested mappings and lists, as YAML gives them.
+        places: Place of each key path, for example ``"sft.yaml, line 3"``.
+    """
+
+    values: dict[str, Any] = attrs.Factory(dict)
+    places: dict[KeyPath, str] = attrs.Factory(dict)
+
+    def place(self, path: KeyPath) -> str:
+        """Return the place of a key path, or of the nearest key above it."""
+        while path and path not in self.places:
+            path = path[:-1]
+        return self.places.get(path, "")
+
+    def placed(self, path: KeyPath, message: str) -> str:
+        """Return a message with the place of a key path, if it is known, before it."""
+        place = self.place(path)
+        return f"{place}: {message}" if place else message
+
+    def put(self, key: str, value: Any, place: str) -> None:
+        """Set a top-level key, for example by an option."""
+        self.update(Settings({key: value}, {(key,): place}))
+
+    def update(self, other: Settings) -> None:
+        """Override values by another's, key by key; mappings are merged, lists replaced."""
+        _merge(self.values, other.values)
+        self.places.update(other.places)
+
+    def take(self, key: str) -> Settings:
+        """Remove a top-level key and give its mapping as settings of its own.
+
+        Raises:
+            ConfigError: If its value is not a mapping.
+        """
+        values = self.values.pop(key, None) or {}
+        places = {path[1:]: place for path, place in self.places.items() if path[:1] == (key,)}
+        if not isinstance(values, dict):
+            raise ConfigError(self.placed((key,), f"{key} should be a mapping of keys to values"))
+        return Settings(values, places)
+
+
+def read_settings(path: Path) -> Settings:
+    """Read a YAML (or JSON) file.
+
+    Numbers and booleans are those of YAML 1.2: ``2e-5`` is a number, ``no`` is a string.
+
+    Raises:
+        ConfigError: If the file cannot be read, is not YAML, has a key twice, or is not a mapping.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise ConfigError(f"{path}: cannot be read: {reason}") from error
+    try:
+        values, lines = parse_yaml(text)
+    except YamlTextError as error:
+        where = f", {error.place}" if error.place else ""
+        raise ConfigError(f"{path}{where}: not valid YAML: {error}") from error
+    if not isinstance(values, dict | None):
+        raise ConfigError(f"{path}: should be a mapping of keys to values, such as 'lr: 1e-5'")
+    found = Settings(values or {}, {key: f"{path}, line {line}" for key, line in lines.items()})
+    for key in found.values:
+        if not isinstance(key, str):
+            place = found.place((str(key),)) or path
+            raise ConfigError(f"{place}: {key!r:.80} is not the name of a setting")
+    return found
+
+
+def parse_assignment(text: str, option: str = "--set") -> Settings:
+    """Read one ``key=value`` or ``key.inner=value``; the value is YAML.
+
+    A key that contains dots must be quoted. Messages name ``option``.
+
+    >>> parse_assignment("lora_config.r=16").values
+    {'lora_config': {'r': 16}}
+    >>> parse_assignment("projects.'example.org/a'=here").values
+    {'projects': {'example.org/a': 'here'}}
+
+    Raises:
+        ConfigError: If there is no ``=`` or no key, or the value is not YAML.
+    """
+    match = _ASSIGNMENT.fullmatch(text)
+    path = [part.strip(" \t\"'") for part in re.findall(_KEY, match["path"])] if match else []
+    if match is None or not all(path):
+        raise ConfigError(
+            f"{option} {text}: write it as key=value, for example {option} {_EXAMPLES[option]}; "
+            "quote a key that holds dots"
+        )
+    try:
+        parsed = parse_yaml(match["value"])[0]
+    except YamlTextError as error:
+        raise ConfigError(f"{option} {text:.200}: quote the value ({error})") from error
+    for part in reversed(path):
+        parsed = {part: parsed}
+    return Settings(parsed, {tuple(path[:depth]): option for depth in range(1, len(path) + 1)})
+
+
+def write_yaml(values: Mapping[str, Any]) -> str:
+    """Return values as YAML, in their order; paths become texts.
+
+    Raises:
+        YAMLError: For a value without a YAML form.
+    """
+    stream = io.StringIO()
+    yaml = YAML(typ="safe", pure=True)
+    yaml.default_flow_style = False
+    yaml.sort_base_mapping_type_on_output = False  # type: ignore[assignment] # None in its class
+    yaml.representer.add_multi_representer(PurePath, lambda to, path: to.represent_str(str(path)))
+    yaml.dump(dict(values), stream)
+    return stream.getvalue()
+
+
+def resolve(
+    settings: Settings, target: Any, *, owner: str, how: str = "in the file or with --set"
+) -> dict[str, Any]:
+    """Turn values into the types of a class's settings.
+
+    Args:
+        settings: The user's values.
+        target: The class.
+        owner: Their owner, for messages: ``"trainer 'sft'"``.
+        how: How a missing setting is given, for messages.
+
+    Returns:
+        Constructor arguments, without those that keep their defaults.
+
+    Raises:
+        ConfigError: Naming every unknown, missing and ill-typed key with its place.
+    """
+    found, problems = structure(settings.values, target, owner=owner, how=how)
+    if problems:
+        raise ConfigError("\n".join(settings.placed(path, text) for path, text in problems))
+    return found
+
+
+def construct(target: Any, settings: Settings, *, owner: str) -> Any:
+    """Make an instance of a class from settings.
+
+    Raises:
+        ConfigError: For settings that do not fit, or values that the constructor refuses.
+        PluginLoadError: If the constructor raises anything else.
+    """
+    arguments = resolve(settings, target, owner=owner)
+    try:
+        return target(**arguments)
+    except LeanDojoError as error:
+        raise _with_place(error, settings) from error
+    except (TypeError, ValueError) as error:
+        places = sorted({settings.place((name,)) for name in arguments} - {""})
+        where = f" (from {'; '.join(places)})" if places else ""
+        said = error.args[0] if error.args else error  # attrs' validators add the field, and more
+        raise ConfigError(f"{owner} refuses its settings: {said}{where}") from error
+    except (Exception, SystemExit) as error:  # plugin code: anything may come out of it
+        raise PluginLoadError(
+            f"{owner} cannot be made: it raised {type(error).__name__}: {error}"
+        ) from error
+
+
+def _with_place(error: LeanDojoError, settings: Settings) -> LeanDojoError:
+    """Add the place of the key with which a constructor's message begins."""
+    text = str(error)
+    key = re.match(r"\w+(\.\w+)*", text)
+    path = tuple(key[0].split(".")) if key else ()
+    if type(error) not in {ConfigError, UsageError} or path not in settings.places:
+        return error
+    return type(error)(settings.placed(path, text))
+
+
+def _merge(into: dict[str, Any], other: Mapping[str, Any]) -> None:
+    for key, value in other.items():
+        mine = into.get(key)
+        if isinstance(mine, dict) and isinstance(value, dict):
+            _merge(mine, value)
+        else:
+            into[key] = value

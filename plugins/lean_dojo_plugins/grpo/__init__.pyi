@@ -1,0 +1,2 @@
+from .dataset import GRPODataset as GRPODataset
+from .trainer import GRPOTrainer as GRPOTrainer

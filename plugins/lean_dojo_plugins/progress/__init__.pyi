@@ -1,0 +1,2 @@
+from .dataset import ProgressDataset as ProgressDataset
+from .trainer import ProgressTrainer as ProgressTrainer

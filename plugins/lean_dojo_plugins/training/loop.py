@@ -1,0 +1,221 @@
+"""The loop that runs a trainer along a curriculum: export, format, train, save; resumable.
+
+Several processes: ``accelerate launch`` on GPUs or ``torchrun`` anywhere. The main process exports
+and saves; all read the same file and split every batch. (On CPUs
+``accelerate launch --cpu`` starts several processes through ``mpirun`` only; ``torchrun
+--nproc_per_node 2`` needs nothing else.)
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import attrs
+
+from lean_dojo_core.errors import UsageError
+from lean_dojo_core.wording import counted
+from lean_dojo_plugins.training.checkpoints import (
+    STEP_FILE,
+    SealCheckpoints,
+    keep_fitting_checkpoints,
+    last_checkpoint,
+)
+from lean_dojo_plugins.training.chunking import TooLong, nothing_fits
+from lean_dojo_plugins.training.curriculum import CurriculumStep, CurriculumTrainer
+from lean_dojo_plugins.training.devices import keep_environment_steady
+from lean_dojo_plugins.training.library_output import bars_on_terminals_only
+from lean_dojo_plugins.training.lock import export_lock
+from lean_dojo_plugins.training.model_card import write_model_card
+from lean_dojo_plugins.training.reporting import (
+    NOTHING_TO_LEARN,
+    REPOSITORIES,
+    CurriculumProgress,
+)
+from lean_dojo_plugins.training.rows import Written, open_rows, write_rows
+from lean_dojo_plugins.training.run_folder import (
+    FinishedStep,
+    RunFolder,
+    RunState,
+)
+from lean_dojo_plugins.training.sources import DataSource
+from lean_dojo_plugins.training.transformers_callbacks import Reporter
+from lean_dojo_v2.errors import EmptyDatasetError
+from lean_dojo_v2.files import copy_metadata
+from lean_dojo_v2.runs import record_environment
+
+_ROWS_FILE = "rows.arrow"
+
+
+class Loop:
+    """Runs a trainer's curriculum on the data that a source exports to ``data_path``.
+
+    Args:
+        noun: Noun for a step in messages, singular and plural.
+        make_ready: Called by every process before the main one exports the data of a step.
+    """
+
+    def __init__(
+        self,
+        trainer: CurriculumTrainer,
+        source: DataSource,
+        data_path: Path,
+        *,
+        noun: tuple[str, str] = REPOSITORIES,
+        make_ready: Callable[[CurriculumStep], None] = lambda _: None,
+    ) -> None:
+        self.trainer = trainer
+        self.source = source
+        self.stages = source.stages
+        self.make_ready = make_ready
+        # Absolute, since third-party code may change the current folder.
+        self.data_path = data_path.absolute()
+        self.folder = RunFolder(Path(trainer.output_dir).absolute())
+        self.progress = CurriculumProgress(
+            folder=self.folder.path,
+            names=[stage.name for stage in self.stages],
+            is_main=self.trainer.processes.is_main_process,
+            noun=noun,
+        )
+        self.reporter = Reporter(self.folder.path, tensorboard="tensorboard" in trainer.reports())
+        self.skipped: list[FinishedStep] = []
+        self.too_long = TooLong()  # of the current step
+
+    def run(self) -> None:
+        """Run the curriculum; EmptyDatasetError if no repository gives anything to learn from."""
+        state = self._open()
+        done = self._already_done(state)
+        if done == len(self.stages):
+            self.progress.say(
+                f"{self.folder.path}: already trained; {counted(done, *self.progress.noun)} done, "
+                "none left (resume=False trains anew)"
+            )
+            return
+        if done:
+            self.progress.say_done(done)
+        try:
+            with bars_on_terminals_only():
+                for index in self.progress.steps(done):
+                    self._run_step(state, self._step(index, state))
+        finally:
+            self.reporter.close()
+        if not state.finished:
+            raise EmptyDatasetError(
+                f"nothing to train on in {', '.join(self.progress.names)}: {self._why_nothing()}",
+                path=self.data_path,
+            )
+
+    def _why_nothing(self) -> str:
+        """Return why the last step, with the data of all repositories, had no rows."""
+        if self.too_long.skipped:
+            return nothing_fits(self.too_long.skipped, self.trainer.max_length)
+        return "no theorem has a one-line tactic without sorry"
+
+    def _open(self) -> RunState:
+        """Prepare the output folder and read the state of an earlier run."""
+        if self.trainer.processes.is_main_process:
+            self.folder.begin(
+                type(self.trainer), self.trainer.settings(), resume=self.trainer.resume
+            )
+        self.trainer.processes.wait_for_everyone()
+        if not self.trainer.resume:
+            self.trainer.forget_model()
+        state = self.folder.load()
+        assert state is not None
+        return state
+
+    def _already_done(self, state: RunState) -> int:
+        wanted = [(stage.url, stage.commit) for stage in self.stages]
+        done = [(step.url, step.commit) for step in state.finished]
+        if wanted[: len(done)] == done:
+            return len(done)
+        if done[: len(wanted)] == wanted:
+            return len(wanted)
+        first = next(
+            i for i, pair in enumerate(zip(wanted, done, strict=False)) if pair[0] != pair[1]
+        )
+        raise UsageError(
+            f"output_dir {self.folder.path} holds a run over other repositories: number "
+            f"{first + 1} was {' at '.join(done[first])} and is {' at '.join(wanted[first])}. Use "
+            "another output_dir, or resume=False to start anew."
+        )
+
+    def _step(self, index: int, state: RunState) -> CurriculumStep:
+        number = len(state.finished) + len(self.skipped)
+        return CurriculumStep(
+            index=index,
+            total=len(self.stages),
+            stages=tuple(self.stages[: index + 1]),
+            folder=self.folder.step_folder(number, self.progress.names[index]),
+            seed=self.trainer.seed + number,
+            processes=self.trainer.processes.num_processes,
+        )
+
+    def _run_step(self, state: RunState, step: CurriculumStep) -> None:
+        written = self._make_data(step)
+        if cut := self.too_long.describe(self.trainer.max_length):
+            self.progress.say_of(step.index, cut)
+        if written.rows == 0:
+            self.progress.say_of(step.index, NOTHING_TO_LEARN)
+            self.skipped.append(_finished(step, written, 0))
+            return
+        checkpoint = last_checkpoint(step.folder)
+        going_on = f", going on from {checkpoint.name}" if checkpoint else ""
+        self.progress.say_of(step.index, f"{written.rows} rows{going_on}")
+        steps = self._fit(state, step, checkpoint)
+        if self.trainer.processes.is_main_process:
+            finished = [*self.skipped, _finished(step, written, steps)]
+            # A pickle with local paths, not needed to load the model.
+            (self.folder.staging / "training_args.bin").unlink(missing_ok=True)
+            self.reporter.draw()
+            write_model_card(self.folder.staging, self.trainer, [*state.finished, *finished])
+            self.folder.publish(state, finished)
+            self.progress.say_of(step.index, f"saved to {self.folder.path}")
+        self.trainer.processes.wait_for_everyone()
+        self.skipped = []
+        reread = self.folder.load()
+        assert reread is not None
+        state.finished = reread.finished
+
+    def _make_data(self, step: CurriculumStep) -> Written:
+        """Export and format on the main process; all processes read the result."""
+        note = step.folder / STEP_FILE
+        self.make_ready(step)
+        self.trainer.processes.wait_for_everyone()
+        if self.trainer.processes.is_main_process:
+            record_environment(self.folder.path)
+            self.trainer.too_long = TooLong()
+            with export_lock(self.data_path):
+                self.source.export(len(step.stages), self.data_path)
+                copy_metadata(self.data_path, self.folder.path)
+                written = write_rows(self.trainer.rows(self.data_path), step.folder / _ROWS_FILE)
+            told = {**attrs.asdict(written), **attrs.asdict(self.trainer.too_long)}
+            keep_fitting_checkpoints(step.folder, told, step.processes)
+        self.trainer.processes.wait_for_everyone()
+        data = json.loads(note.read_text())
+        self.too_long = TooLong(data["shortened"], data["skipped"])
+        return Written(data["rows"], data["digest"])
+
+    def _fit(self, state: RunState, step: CurriculumStep, checkpoint: Path | None) -> int:
+        """Train one step, leaving its model in the staging folder; return optimiser steps."""
+        if self.trainer.processes.is_main_process:
+            shutil.rmtree(self.folder.staging, ignore_errors=True)
+            reached = int(checkpoint.name.rpartition("-")[2]) if checkpoint else 0
+            self.reporter.begin(step.name, state.optimizer_steps, reached)
+        keep_environment_steady()
+        steps = self.trainer.fit(
+            open_rows(step.folder / _ROWS_FILE),
+            step,
+            callbacks=(SealCheckpoints(), self.reporter),
+            checkpoint=checkpoint,
+            target=self.folder.staging,
+        )
+        self.trainer.processes.wait_for_everyone()
+        return steps
+
+
+def _finished(step: CurriculumStep, written: Written, steps: int) -> FinishedStep:
+    stage = step.stage
+    return FinishedStep(stage.url, stage.commit, written.rows, steps, written.digest)

@@ -1,0 +1,4 @@
+import Foreign.Foundations
+import Foreign.Maze
+import Foreign.Example
+import Foreign.Scoped
