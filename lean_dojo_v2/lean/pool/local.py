@@ -253,10 +253,13 @@ class _Open:
 
 @attrs.define(eq=False)
 class _Pools:
-    """A configuration's pools by repository, the most recently used last, and its users."""
+    """A configuration's pools by repository, the most recently used last, and its users.
+
+    A user that is forgotten without being closed is none any more.
+    """
 
     open: OrderedDict[Path | None, _Open] = attrs.field(factory=OrderedDict)
-    users: int = 0
+    users: weakref.WeakSet[SharedEngines] = attrs.field(factory=weakref.WeakSet)
 
 
 class SharedEngines:
@@ -325,7 +328,7 @@ class SharedEngines:
             pools, self._pools = self._pools, None
             if pools is None:
                 return
-            pools.users -= 1
+            pools.users.discard(self)
             if pools.users:
                 return
             _shared.pop(self._key, None)  # new users must not get what is being closed
@@ -339,7 +342,7 @@ class SharedEngines:
         pools = _shared.get(self._key)
         if pools is None:
             pools = _shared[self._key] = _Pools()
-        pools.users += 1
+        pools.users.add(self)
         return pools
 
 

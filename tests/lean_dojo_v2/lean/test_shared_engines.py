@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import threading
 from concurrent.futures import CancelledError
@@ -118,6 +119,16 @@ def test_three_users_share_one_pool(monkeypatch):
     assert len(made) == 3
     for user in (users[0], other):
         user.close()
+
+
+def test_a_user_that_was_forgotten_keeps_no_engines():
+    user, forgotten = (shared_engines(engine="embedded", size=1, kept=8) for _ in range(2))
+    assert [one.submit(None, lambda server: 1).result() for one in (user, forgotten)] == [1, 1]
+    [pool] = [entry.pool for entry in user._pools.open.values()]
+    del forgotten
+    gc.collect()
+    user.close()
+    assert pool._scheduler is None, "the last user has stopped it"
 
 
 def test_a_name_that_is_no_engine_is_said_at_once(monkeypatch):

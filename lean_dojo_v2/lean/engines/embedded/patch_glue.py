@@ -73,9 +73,10 @@ _REPLACEMENTS: Final = (
         "if(/^(emscripten_|alc?[A-Z])/.test(symName)||!value&&!entry.required)",
     ),
     _Replacement(
-        "do not wait for worker threads: what they are told waits for them",
+        "worker threads get the memory when they are told to, and nothing waits for them",
+        "addOnPreRun(async()=>{var pthreadPoolReady=PThread.loadWasmModuleToAllWorkers();"
         'addRunDependency("loading-workers");await pthreadPoolReady;'
-        'removeRunDependency("loading-workers")',
+        'removeRunDependency("loading-workers")});',
         "",
     ),
     _Replacement(

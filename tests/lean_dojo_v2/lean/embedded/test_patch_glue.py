@@ -15,8 +15,9 @@ GLUE = (
     "var updateGOT=(exports,replace)=>{for(var symName in exports)"
     "{if(isInternalSym(symName)){continue}}};"
     "var value=resolveGlobalSymbol(symName,true).sym;if(!value&&!entry.required){};"
+    "addOnPreRun(async()=>{var pthreadPoolReady=PThread.loadWasmModuleToAllWorkers();"
     'addRunDependency("loading-workers");await pthreadPoolReady;'
-    'removeRunDependency("loading-workers");'
+    'removeRunDependency("loading-workers")});'
     'process.binding("constants")["fs"];var pthreadPoolSize=4;'
     'new Worker(pthreadMainJs,{workerData:"em-pthread",name:"em-pthread"});'
     'console.log("[DEBUG: noise");if(isNode){path=__filename};_used();'

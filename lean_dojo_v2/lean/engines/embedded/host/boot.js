@@ -30,8 +30,8 @@ const NO_SUCH_FILE = 44;
  * @param {string} install the install folder, with bin/lean.js, bin/lean.wasm, bin/symbols.bin and lib/lean
  * @param {string} [kept] a file of machine code (see code.js)
  * @returns {Promise<{code: WebAssembly.Module, instantiate: (project?: string) => Promise<object>}>} `instantiate` makes an
- *   instance of Lean in which nothing has run yet, with a memory, a file system and threads of its own, and returns its
- *   runtime; `project`: the folder of its programs
+ *   instance of Lean in which nothing has run yet, with a memory, a file system and threads of its own, which have not
+ *   started, and returns its runtime; `project`: the folder of its programs
  */
 async function openLean(install, kept) {
   const [programs, library] = [path.join(install, 'bin'), path.join(install, 'lib', 'lean')];
@@ -46,8 +46,17 @@ async function openLean(install, kept) {
   return { code, instantiate };
 }
 
+/**
+ * Gives the waiting threads of an instance its memory. They look there whether its data are in place, and put them there
+ * if not; so whatever is in the memory must be there before.
+ */
+function startThreads(rt) {
+  rt.module.PThread.loadWasmModuleToAllWorkers();
+}
+
 /** Repeats what `lean_main` does before it looks at its arguments. */
 function initialise(rt) {
+  startThreads(rt);
   const stack = rt.wasm.malloc(STACK_BYTES) >>> 0;
   moveStack(rt, stack);
   rt.wasm.lean_initialize();
@@ -150,4 +159,4 @@ function mountProject(rt, folder) {
   FS.chdir(folder);
 }
 
-module.exports = { openLean, initialise, moveStack, silence };
+module.exports = { openLean, initialise, moveStack, silence, startThreads };

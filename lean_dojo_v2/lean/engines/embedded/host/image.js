@@ -51,7 +51,8 @@ function writeImage(rt, session) {
 
 /**
  * @param {string} file
- * @returns {{session: object, restore: (rt: object) => void}} `restore` makes the memory of a new instance the image's
+ * @returns {{session: object, restore: (rt: object) => void}} `restore` makes the memory of a new instance, in
+ *   which no thread has started, the image's
  */
 function openImage(file) {
   const descriptor = fs.openSync(file);
@@ -70,11 +71,7 @@ function openImage(file) {
   function restore(rt) {
     const memory = rt.module.wasmMemory_();
     const own = memory.buffer.byteLength / PAGE;
-    // A thread of the instance may begin meanwhile, and looks there whether its data are there: they stay in place.
-    const isKept = (page) => runs.some(([first, count]) => first <= page && page < first + count);
-    for (let page = 0; page < own; page++) {
-      if (!isKept(page) && isFilled(memory, page)) pagesOf(memory, page, 1).fill(0);
-    }
+    for (let page = 0; page < own; page++) if (isFilled(memory, page)) pagesOf(memory, page, 1).fill(0);
     memory.grow(pages - own);
     let position = LENGTH_BYTES + length;
     for (const [first, count] of runs) {

@@ -10,7 +10,7 @@
  */
 
 const { parseArgs } = require('node:util');
-const { initialise, moveStack, openLean, silence } = require('./boot.js');
+const { initialise, moveStack, openLean, silence, startThreads } = require('./boot.js');
 const { writeCode } = require('./code.js');
 const { compile } = require('./compile.js');
 const { openImage, writeImage } = require('./image.js');
@@ -46,6 +46,7 @@ function fromImage(instantiate, { image, project }) {
   return async () => {
     const rt = await instantiate(project);
     restore(rt);
+    startThreads(rt);
     moveStack(rt, session.stack);
     return resume(rt, session, project);
   };
