@@ -21,6 +21,7 @@ SMALLER = {
     'output_dir="outputs-grpo",': 'output_dir="outputs-grpo", trainer_args={"max_steps": 1},',
     "max_steps=100, max_completion_length=2048": "max_steps=1, max_completion_length=16, "
     "num_generations=2, per_device_train_batch_size=2, use_cpu=True, bf16=False",
+    'output_dir="outputs-sft"),': 'output_dir="outputs-sft", trainer_args={"max_steps": 2}),',
     "HFAgent(trainer=trainer)": "HFAgent(trainer=trainer, prover_config=SMALL)",
     "from lean_dashboards.kind import DashboardSpec\n": "",  # a file of the same page
     "LeanAgent()": "LeanAgent(training_config=RETRIEVER, prover_config=SMALL, gen_ckpt_path=MODEL)",

@@ -47,7 +47,7 @@ def rollouts() -> list[tuple[dict[str, str], list[str], float]]:
         statement = f"theorem swap{number} (p q : Prop) (h : p ∧ q) : q ∧ p ∧ twice 1 = 2 := by"
         problem = {"name": f"swap{number}", "header": DEFINITION, "formal_statement": statement}
         found.append((problem, script, reward))
-    tricks = [*HOSTILE[::24], "exact absurd oracle (by decide)"]
+    tricks = [*HOSTILE[::40], "exact absurd oracle (by decide)"]
     for number, trick in enumerate(tricks):
         statement = f"theorem wrong{number} (n : Nat) (p : Prop) (hp : p) : n = n + 1 ∧ p := by"
         problem = {"name": f"Lair.wrong{number}", "header": LAIR, "formal_statement": statement}

@@ -31,14 +31,25 @@ def test_there_are_many_of_every_kind(tricks: ModuleType) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("host", ["embedded", "native"])
-def test_only_this_library_accepts_none(
-    host: str, tricks: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if host == "native":
-        use_toolchain(tmp_path, monkeypatch)
-    with Server(engine=host, timeout=60) as server:
+def test_only_this_library_accepts_none(tricks: ModuleType) -> None:
+    with Server(engine="embedded", timeout=60) as server:
         rows = tricks.scoreboard(server, tricks.read_tricks())
     assert [row["name"] for row in rows if row["lean-dojo"]] == []
     for check in set(tricks.CHECKS) - {"lean-dojo"}:
         assert any(row[check] for row in rows), f"{check} is fooled by no trick"
+
+
+@pytest.mark.slow
+def test_nor_does_a_native_host(
+    tricks: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process for each trick takes its time: some of each kind."""
+    use_toolchain(tmp_path, monkeypatch)
+    some = tricks.read_tricks()[::5]
+    assert {trick.kind for trick in some} == {"tactic", "proof", "file"}
+    accepted = []
+    with Server(engine="native", timeout=60) as server:
+        for trick in some:
+            with server.alone(trick.name):
+                accepted += [trick.name] * tricks.CHECKS["lean-dojo"](server, trick)
+    assert accepted == []

@@ -241,14 +241,14 @@ def test_a_replaced_engine_answers_right(server):
 def test_bombs_cost_their_engine_at_most(server, lair, bomb):
     theorem = source("wrong")
     state = open_theorem(server, theorem)
-    assert check_tactic(server, state, bomb, timeout=5).verdict is not Verdict.SOLVED
+    assert check_tactic(server, state, bomb, timeout=2).verdict is not Verdict.SOLVED
     assert answers_right(server)
     try:
-        assert not check_proof(server, theorem, bomb, timeout=5).valid
+        assert not check_proof(server, theorem, bomb, timeout=2).valid
     except EngineLostError:
         assert server.pid is None
     assert answers_right(server)
-    reward = PantographVerified(engines=1, timeout=5)
+    reward = PantographVerified(engines=1, timeout=2)
     goals = ["n : Nat\np : Prop\nhp : p\n⊢ n = n + 1 ∧ p"] * 2
     assert reward([bomb, "constructor"], problem=goals) == [0.0, 0.0]
     reward.close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,6 @@ from lean_dojo_v2.database import Repository
 from lean_dojo_v2.tracing import LeanGitRepo, trace_repository
 from tests.lean_dojo_v2.tracing.conftest import DATA, EDGE_PROJECT
 
-SAMPLE = Path(str(resources.files("lean_dojo_v2"))) / "sample" / "lean_project_2"
 CHAPTERS = ("Macros", "Mutual")
 
 
@@ -57,11 +55,8 @@ def test_the_edge_project(edge: Repository) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("on_path")
-@pytest.mark.parametrize("name", ["ordinary", "sample"])
-def test_other_projects(
-    name: str, tmp_path: Path, shared_pool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = SAMPLE if name == "sample" else some_chapters(tmp_path / "ordinary")
+def test_ordinary_lean(tmp_path: Path, shared_pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = some_chapters(tmp_path / "ordinary")
     native = traced(folder, "native")
     monkeypatch.setattr("lean_dojo_v2.tracing.running.engines.EnginePool", shared_pool)
     assert_same(native, traced(folder, "embedded"))

@@ -1,4 +1,4 @@
-"""Trains with GRPO by orders in a JSON file, under ``torchrun``; rewards depend on tokens alone."""
+"""Trains with GRPO by a list of orders in a JSON file, under ``torchrun``; rewards depend on tokens alone."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ def tokens(completion_ids: list[list[int]], **_: Any) -> list[float]:
     return [sum(ids) % 7 for ids in completion_ids]
 
 
-def main() -> None:
-    orders = json.loads(Path(sys.argv[1]).read_text())
+def train(orders: dict[str, Any]) -> None:
     folder, options = Path(orders["folder"]), orders["options"]
     rewards: list[Any] = [tokens, *(["proof-verified"] if "statements" in options else [])]
     args = {
@@ -39,4 +38,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    for one in json.loads(Path(sys.argv[1]).read_text()):
+        train(one)

@@ -59,55 +59,66 @@ def test_the_draw_is_from_what_the_configuration_leaves(model: Any) -> None:
     assert [one[0] for one in drawn(model, [0, 2], temperature=1e-4)] == greedy
 
 
+def options_of(what: str, tmp_path: Path, repository: Path) -> dict[str, Any]:
+    """What a training of this kind sets."""
+    if what == "tactics":
+        return {"trainer_args": {"beta": 0.1}}
+    if what == "episodes":
+        return {
+            "episodes": True, "episode_steps": 2, "replacements": 1, "engines": 1,
+            "projects": {URL: str(repository)},
+        }  # fmt: skip
+    statements = tmp_path / "statements.jsonl"
+    lines = [{"formal_statement": f"theorem t{n} : {n} + 0 = {n} := by"} for n in range(6)]
+    statements.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return {"statements": str(statements), "turns": 2}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("what", ["tactics", "statements", "episodes"])
-def test_two_processes_learn_what_one_learns(
-    what, tiny_model, tiny_database, tiny_repository, tmp_path
-):
+def test_two_processes_learn_what_one_learns(tiny_model, tiny_database, tiny_repository, tmp_path):
     """Two steps, each of two prompts and four completions of each, over two turns or steps.
 
     Also where each process holds a part of the weights.
     """
-    statements = tmp_path / "statements.jsonl"
-    lines = [{"formal_statement": f"theorem t{n} : {n} + 0 = {n} := by"} for n in range(6)]
-    statements.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    options = {
-        "tactics": {"trainer_args": {"beta": 0.1}},
-        "statements": {"statements": str(statements), "turns": 2},
-        "episodes": {
-            "episodes": True, "episode_steps": 2, "replacements": 1, "engines": 1,
-            "projects": {URL: str(tiny_repository[0])},
-        },
-    }  # fmt: skip
-    logged, weights = [], []
-    for name, processes, scripts in (
-        ("one", 1, [SCRIPT]), ("two", 2, [SCRIPT]), ("sharded", 2, [SHARDED, SCRIPT])
-    ):  # fmt: skip
-        folder = tmp_path / name
-        folder.mkdir()
-        orders = {
-            "database": str(tiny_database), "model": str(tiny_model), "folder": str(folder),
-            "options": {**options[what], "batch_size": 8 // processes, "lr": 0.1},
-        }  # fmt: skip
-        (folder / "orders.json").write_text(json.dumps(orders))
+    kinds = ["tactics", "statements", "episodes"]
+    launches = {"one": (1, [SCRIPT]), "two": (2, [SCRIPT]), "sharded": (2, [SHARDED, SCRIPT])}
+    for name, (processes, scripts) in launches.items():
+        orders = []
+        for what in kinds:
+            folder = tmp_path / name / what
+            folder.mkdir(parents=True)
+            options = options_of(what, tmp_path, tiny_repository[0])
+            options |= {"batch_size": 8 // processes, "lr": 0.1}
+            orders.append({
+                "database": str(tiny_database), "model": str(tiny_model), "folder": str(folder),
+                "options": options,
+            })  # fmt: skip
+        file = tmp_path / name / "orders.json"
+        file.write_text(json.dumps(orders))
         done = subprocess.run(
             [
                 sys.executable, "-m", "torch.distributed.run", "--nproc_per_node", str(processes),
-                "--standalone", *map(str, scripts), str(folder / "orders.json"),
+                "--standalone", *map(str, scripts), str(file),
             ],
             env={**os.environ, "OMP_NUM_THREADS": "1"},
             capture_output=True, text=True, timeout=500, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr[-3000:]
-        rows = [row for row in metrics.read_metrics(folder / "out") if "loss" in row]
-        assert [row["step"] for row in rows] == [1, 2]
-        logged.append(rows)
-        weights.append(torch.load(folder / "weights.pt"))
-    for steps in zip(*logged, strict=True):
-        for name in ("loss", "grad_norm", "reward", "reward_std", "rewards/tokens/mean"):
-            one, two, sharded = (step[name] for step in steps)
-            assert two == pytest.approx(one, rel=1e-3, abs=1e-5), name
-            assert sharded == pytest.approx(one, rel=1e-3, abs=1e-5), name
-    assert any(row["grad_norm"] > 0 for row in logged[0])
+    for what in kinds:
+        assert_same([tmp_path / name / what for name in launches])
+
+
+def assert_same(folders: list[Path]) -> None:
+    """The first training and the others have logged the same, and learned the same."""
+    first, *others = (
+        [row for row in metrics.read_metrics(folder / "out") if "loss" in row] for folder in folders
+    )
+    assert [row["step"] for row in first] == [1, 2]
+    assert any(row["grad_norm"] > 0 for row in first)
+    for other in others:
+        for name in ("step", "loss", "grad_norm", "reward", "reward_std", "rewards/tokens/mean"):
+            expected = pytest.approx([row[name] for row in first], rel=1e-3, abs=1e-5)
+            assert [row[name] for row in other] == expected, (folders, name)
+    weights = [torch.load(folder / "weights.pt") for folder in folders]
     for other in weights[1:]:
         torch.testing.assert_close(other, weights[0], rtol=1e-3, atol=1e-4)

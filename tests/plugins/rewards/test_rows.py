@@ -30,9 +30,9 @@ def rows(formatter: str, every: int):
     ("formatter", "kind", "every"),
     [
         ("tactic-prompt", RowState, 150),
-        pytest.param("tactic-prompt", RowState, 30, marks=pytest.mark.slow),
+        pytest.param("tactic-prompt", RowState, 60, marks=pytest.mark.slow),
         ("whole-proof", RowTheorem, 90),
-        pytest.param("whole-proof", RowTheorem, 15, marks=pytest.mark.slow),
+        pytest.param("whole-proof", RowTheorem, 45, marks=pytest.mark.slow),
     ],
 )
 def test_all_open(formatter, kind, every):

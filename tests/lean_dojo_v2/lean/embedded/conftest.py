@@ -99,10 +99,20 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-@pytest.fixture(
-    scope="session",
-    params=["embedded", pytest.param("native", marks=pytest.mark.slow)],
-)
+HOSTS = ["embedded", pytest.param("native", marks=pytest.mark.slow)]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Ask a native host what depends on the host; the program is the same behind either.
+
+    A file says so by ``BOTH_HOSTS``.
+    """
+    if "plan" in metafunc.fixturenames:
+        hosts = HOSTS if hasattr(metafunc.module, "BOTH_HOSTS") else HOSTS[:1]
+        metafunc.parametrize("plan", hosts, indirect=True, scope="session")
+
+
+@pytest.fixture(scope="session")
 def plan(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Callable[..., LaunchPlan]]:

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+BOTH_HOSTS = True
+
 PROGRAMS = {
     "a library function": ("#eval [1, 2, 3].map (· + 1)", "[2, 3, 4]"),
     "a function of the file that calls one": (

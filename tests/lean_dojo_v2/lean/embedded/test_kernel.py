@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 from judged import judged
 
+BOTH_HOSTS = True
+
 UNSAFE_PROOF = "unsafe def loop : False := loop\ntheorem bad : False := loop\n"
 """The elaborator takes it; only the kernel refuses a theorem that uses something unsafe."""
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+BOTH_HOSTS = True
+
 
 @pytest.mark.slow
 def test_modules_of_a_project_are_elaborated_in_memory(lean: Any) -> None:

@@ -11,6 +11,8 @@ import pytest
 
 from lean_dojo_v2.lean.engines.program import SOURCES
 
+BOTH_HOSTS = True
+
 
 @pytest.mark.parametrize(
     ("line", "kind"),

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+BOTH_HOSTS = True
+
 
 def said(lean: Any, text: str) -> list[tuple[str, str]]:
     units = lean("frontend.process", file=text, readHeader=True)["units"]
@@ -85,10 +87,9 @@ def test_brackets_that_would_exhaust_the_stack_are_refused(lean: Any) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("plan", ["embedded"], indirect=True)
-def test_what_may_have_harmed_lean_ends_the_engine_with_code_3(own_lean: Any) -> None:
-    state = own_lean.start("1 = 1")
+def test_what_may_have_harmed_lean_ends_the_engine_with_code_3(new_lean: Any) -> None:
+    state = new_lean.start("1 = 1")
     endless = "fun x => " * 100_000  # no brackets, yet too deep for the parser's stack
-    answer = own_lean("goal.tactic", stateId=state, tactic=f"exact {endless} x")
+    answer = new_lean("goal.tactic", stateId=state, tactic=f"exact {endless} x")
     assert answer["error"] == "fatal"
-    assert own_lean.process.wait(timeout=30) == 3
+    assert new_lean.process.wait(timeout=30) == 3
