@@ -32,8 +32,9 @@ def test_there_are_many_of_every_kind(tricks: ModuleType) -> None:
 
 @pytest.mark.slow
 def test_only_this_library_accepts_none(tricks: ModuleType) -> None:
+    """Of every third; test_without_walls.py asks about all of them, without any wall."""
     with Server(engine="embedded", timeout=60) as server:
-        rows = tricks.scoreboard(server, tricks.read_tricks())
+        rows = tricks.scoreboard(server, tricks.read_tricks()[::3])
     assert [row["name"] for row in rows if row["lean-dojo"]] == []
     for check in set(tricks.CHECKS) - {"lean-dojo"}:
         assert any(row[check] for row in rows), f"{check} is fooled by no trick"
