@@ -255,7 +255,7 @@ class _Open:
 class _Pools:
     """A configuration's pools by repository, the most recently used last, and its users.
 
-    A user that is forgotten without being closed is none any more.
+    A user that was garbage-collected without being closed no longer counts.
     """
 
     open: OrderedDict[Path | None, _Open] = attrs.field(factory=OrderedDict)
@@ -265,7 +265,8 @@ class _Pools:
 class SharedEngines:
     """One user's handle of engines shared in this process; safe to use from several threads.
 
-    It may be pickled; the copy uses the engines of its own process.
+    It may be pickled; the copy uses the engines of its own process. Keep the handle until its
+    requests are answered.
 
     Args:
         config: Configuration of the pools; users with equal ones share their engines.

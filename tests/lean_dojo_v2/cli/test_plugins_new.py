@@ -46,7 +46,7 @@ def projects(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.fixture(scope="module")
 def mypy(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """How types are checked: what is found out about libraries serves all kinds."""
+    """The mypy command, with one cache for all kinds."""
     folder = tmp_path_factory.mktemp("mypy")
     large = "torch.*,transformers.*,trl.*,peft.*,datasets.*,accelerate.*"  # they take mypy minutes
     config = folder / "mypy.ini"

@@ -22,7 +22,7 @@ from lean_dojo_v2.lean.verify.states import open_step, open_theorem
 from lean_dojo_v2.sample import SAMPLE_PROJECTS, sample_database_path, sample_project_path
 
 EVERY = 8
-"""Every so manieth theorem is taken; scoring the tactics of whole projects opens many others."""
+"""Take every eighth theorem."""
 GROUPS = ("proven_theorems", "sorry_theorems_proved", "sorry_theorems_unproved")
 
 
@@ -73,7 +73,7 @@ def test_states_open_by_exact_replay_proofs_hold_and_gaps_open(server, project):
     assert not problems
     assert states > 150 / EVERY
     assert proofs > 40 / EVERY
-    assert gaps or project == "extra"
+    assert gaps
 
 
 @pytest.mark.slow

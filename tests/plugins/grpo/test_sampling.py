@@ -75,6 +75,7 @@ def options_of(what: str, tmp_path: Path, repository: Path) -> dict[str, Any]:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(2000)
 def test_two_processes_learn_what_one_learns(tiny_model, tiny_database, tiny_repository, tmp_path):
     """Two steps, each of two prompts and four completions of each, over two turns or steps.
 
@@ -101,7 +102,7 @@ def test_two_processes_learn_what_one_learns(tiny_model, tiny_database, tiny_rep
                 "--standalone", *map(str, scripts), str(file),
             ],
             env={**os.environ, "OMP_NUM_THREADS": "1"},
-            capture_output=True, text=True, timeout=500, check=False,
+            capture_output=True, text=True, timeout=600, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr[-3000:]
     for what in kinds:

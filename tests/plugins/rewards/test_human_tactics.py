@@ -1,4 +1,4 @@
-"""What people write is paid: every tactic of a project, in whatever form its proofs are written."""
+"""What people write is paid: the tactics of whole projects, in whatever form its proofs are written."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def test_what_is_no_tactic_is_logged_with_an_example(reward, caplog):
     [(PROJECT, 2, 230, UNPAID), (FOREIGN, 1, 130, FOREIGN_UNPAID)],
 )
 def test_the_tactics_of_a_project_are_paid(reward, project, every, count, unpaid):
-    """Of every second theorem of the larger project, and of all that are named."""
+    """Takes every second theorem of the larger project, and all theorems named in ``unpaid``."""
     named = {name for name, _ in unpaid}
     found = theorems(project)
     some = [one for n, one in enumerate(found) if n % every == 0 or one.full_name in named]

@@ -73,7 +73,7 @@ _REPLACEMENTS: Final = (
         "if(/^(emscripten_|alc?[A-Z])/.test(symName)||!value&&!entry.required)",
     ),
     _Replacement(
-        "worker threads get the memory when they are told to, and nothing waits for them",
+        "worker threads get the memory from host/boot.js, and nothing waits for them",
         "addOnPreRun(async()=>{var pthreadPoolReady=PThread.loadWasmModuleToAllWorkers();"
         'addRunDependency("loading-workers");await pthreadPoolReady;'
         'removeRunDependency("loading-workers")});',

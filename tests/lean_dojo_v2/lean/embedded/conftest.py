@@ -103,12 +103,12 @@ HOSTS = ["embedded", pytest.param("native", marks=pytest.mark.slow)]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Ask a native host what depends on the host; the program is the same behind either.
+    """Run the tests of a file on the native host too if it sets ``BOTH_HOSTS``.
 
-    A file says so by ``BOTH_HOSTS``.
+    The others do not depend on the host, behind which the program is the same.
     """
     if "plan" in metafunc.fixturenames:
-        hosts = HOSTS if hasattr(metafunc.module, "BOTH_HOSTS") else HOSTS[:1]
+        hosts = HOSTS if getattr(metafunc.module, "BOTH_HOSTS", False) else HOSTS[:1]
         metafunc.parametrize("plan", hosts, indirect=True, scope="session")
 
 

@@ -30,8 +30,8 @@ const NO_SUCH_FILE = 44;
  * @param {string} install the install folder, with bin/lean.js, bin/lean.wasm, bin/symbols.bin and lib/lean
  * @param {string} [kept] a file of machine code (see code.js)
  * @returns {Promise<{code: WebAssembly.Module, instantiate: (project?: string) => Promise<object>}>} `instantiate` makes an
- *   instance of Lean in which nothing has run yet, with a memory, a file system and threads of its own, which have not
- *   started, and returns its runtime; `project`: the folder of its programs
+ *   instance of Lean in which nothing has run yet, with a memory, a file system and threads of its own, which wait
+ *   for `startThreads`, and returns its runtime; `project`: the folder of its programs
  */
 async function openLean(install, kept) {
   const [programs, library] = [path.join(install, 'bin'), path.join(install, 'lib', 'lean')];
@@ -47,8 +47,8 @@ async function openLean(install, kept) {
 }
 
 /**
- * Gives the waiting threads of an instance its memory. They look there whether its data are in place, and put them there
- * if not; so whatever is in the memory must be there before.
+ * Sends the memory of an instance to its waiting threads. A thread that finds the memory uninitialised initialises it, so
+ * its contents must be in place first.
  */
 function startThreads(rt) {
   rt.module.PThread.loadWasmModuleToAllWorkers();

@@ -51,8 +51,8 @@ function writeImage(rt, session) {
 
 /**
  * @param {string} file
- * @returns {{session: object, restore: (rt: object) => void}} `restore` makes the memory of a new instance, in
- *   which no thread has started, the image's
+ * @returns {{session: object, restore: (rt: object) => void}} `restore` copies the image into the memory of a
+ *   new instance; call it before `startThreads`
  */
 function openImage(file) {
   const descriptor = fs.openSync(file);
