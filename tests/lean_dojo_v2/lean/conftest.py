@@ -89,6 +89,8 @@ for line in sys.stdin:
         answer = {{"srcMessages": [], "dstMessages": [], "failure": "f is not there"}}
     elif command == "loaded":
         answer = {{"loaded": loaded}}
+    elif command == "pid":
+        answer = {{"pid": os.getpid()}}
     print(json.dumps(answer), flush=True)
 """
 
