@@ -42,6 +42,7 @@ Record = Mapping[str, Any]
 ABSENT: Record = {"exists": False, "kernel": None}
 """Detail for a theorem missing in the judge's answer."""
 
+_KERNEL = "kernel"
 SORRY = "sorryAx"
 """The axiom behind ``sorry``."""
 _GOAL_NAME = "lean_dojo_goal"
@@ -181,9 +182,27 @@ def check_declaration(
     Raises:
         LeanError: If the theorem's own statement does not elaborate.
     """
+    # The kernel looks once, in the judge, unless the proof asks it something: `decide +kernel`.
+    kernel = _KERNEL in declaration
+    outcome = _check_declaration(server, source, declaration, timeout, hear, kernel=kernel)
+    if outcome.refusal is not None and outcome.refusal.reason is Reason.UNCHECKED and not kernel:
+        # Where Lean's kernel refuses, Lean tries something else, or says what is wrong, and where.
+        return _check_declaration(server, source, declaration, timeout, hear, kernel=True)
+    return outcome
+
+
+def _check_declaration(
+    server: Server,
+    source: SourceTheorem,
+    declaration: str,
+    timeout: float,
+    hear: Callable[[Record], None] | None,
+    *,
+    kernel: bool,
+) -> ProofOutcome:
     server.begin(owner_of(server, source))
     fields = _fields(source, declaration + source.rest_of_block)
-    report = server.check({**fields, "tactics": hear is not None}, timeout)
+    report = server.check({**fields, "tactics": hear is not None, "kernel": kernel}, timeout)
     if hear is not None:
         hear(report.said)
     first_line = source.before.count("\n") + 1

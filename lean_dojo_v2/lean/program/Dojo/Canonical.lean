@@ -1,5 +1,6 @@
 import Lean
 import Dojo.Constants
+import Dojo.Known
 
 /-!
 # Terms and statements as texts that can be compared
@@ -23,12 +24,12 @@ def exactName (name : Name) : String :=
   if text.contains '»' then quotedName name else text
 
 /-- Numbers of names, by their first mention. -/
-abbrev Numbers := Std.HashMap Name Nat
+abbrev Numbers := Known Name Nat
 
 private structure Table where
   rows : Array String := #[]
-  places : Std.HashMap String Nat := {}
-  known : Std.HashMap ExprStructEq Nat := {}
+  places : Known String Nat := {}
+  known : Known ExprStructEq Nat := {}
   variables : Numbers
 
 /-- How constants and universe parameters are written. -/
@@ -42,7 +43,7 @@ private partial def levelText (universes : Numbers) : Level → String
   | .max a b => s!"max({levelText universes a},{levelText universes b})"
   | .imax a b => s!"imax({levelText universes a},{levelText universes b})"
   | .param name =>
-    match universes[name]? with
+    match universes.find? name with
     | some place => s!"u{place}"
     | none => s!"?{name}"
   | .mvar id => s!"?{id.name}"
@@ -58,14 +59,14 @@ private def binderDigit : BinderInfo → String
   | .instImplicit => "3"
 
 private def enterRow (row : String) : StateM Table Nat := fun table =>
-  match table.places[row]? with
+  match table.places.find? row with
   | some place => (place, table)
   | none =>
     let place := table.rows.size
     (place, { table with rows := table.rows.push row, places := table.places.insert row place })
 
 private def numberOf (name : Name) : StateM Table Nat := fun table =>
-  match table.variables[name]? with
+  match table.variables.find? name with
   | some number => (number, table)
   | none =>
     let number := table.variables.size
@@ -77,7 +78,7 @@ private partial def visitTerm (spelling : Spelling) (e : Expr) : StateM Table Na
   | .lit literal => enterRow s!"lit {literalText literal}"
   | .mdata _ inner => visitTerm spelling inner
   | _ =>
-    if let some place := (← get).known[(⟨e⟩ : ExprStructEq)]? then return place
+    if let some place := (← get).known.find? ⟨e⟩ then return place
     let place ← match e with
       | .fvar id => do enterRow s!"fvar {← numberOf id.name}"
       | .mvar id => do enterRow s!"mvar {← numberOf id.name}"
@@ -132,7 +133,7 @@ parts of proofs), and reuses an existing one from any declaration. Types, axioms
 private structure Labels where
   labels : NameMap String := {}
   texts : Array String := #[]
-  places : Std.HashMap String Nat := {}
+  places : Known String Nat := {}
 
 /-- Whether a constant is identified by its content: another one with the same content is the same. -/
 private def isTransparent (info : ConstantInfo) : Bool :=
@@ -156,7 +157,7 @@ private partial def addLabel (own : NameMap ConstantInfo) (name : Name) : StateM
   unless isTransparent info do return
   let text ← contentOf own info
   modify fun all =>
-    match all.places[text]? with
+    match all.places.find? text with
     | some place => { all with labels := all.labels.insert name s!"~{place}" }
     | none =>
       let place := all.texts.size

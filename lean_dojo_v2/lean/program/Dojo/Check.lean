@@ -79,6 +79,7 @@ private def reportJson (library env : Environment) (withStatements : Bool) (want
 
 private def checkText (request : Request) : DojoM Json := do
   let { file, warm, .. } ← openBehind request
+  let file := if request.flag "kernel" true then file else file.withoutKernel
   let said ← IO.mkRef file.messages
   let tactics ← IO.mkRef (#[] : Array Json)
   let state ← file.run fun unit => do
@@ -175,7 +176,7 @@ private def judge (request : Request) : DojoM Json := do
 def checkCommands : List Command := [
   { name := "dojo.check"
     fields := textFields ++ [optional .texts "names", optional .boolean "all", optional .boolean "statements",
-      optional .boolean "tactics"]
+      optional .boolean "tactics", optional .boolean "kernel"]
     run := checkText },
   { name := "dojo.judge", fields := [required .object "export"], run := judge }
 ]

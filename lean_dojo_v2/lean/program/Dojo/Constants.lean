@@ -1,3 +1,4 @@
+import Dojo.Known
 import Dojo.Text
 
 /-!
@@ -97,14 +98,14 @@ into which constants to look; `parts` returns the constants that one mentions.
 -/
 def closureWith (find? : Name → Option ConstantInfo) (roots : Array Name) (follow : Name → Bool)
     (parts : ConstantInfo → Array Name := constantsOf) : Array (Name × Option ConstantInfo) := Id.run do
-  let mut seen : NameSet := {}
+  let mut seen : Known Name Unit := {}
   let mut found := #[]
   let mut pending := roots
   while !pending.isEmpty do
     let name := pending.back!
     pending := pending.pop
     if seen.contains name then continue
-    seen := seen.insert name
+    seen := seen.insert name ()
     let info? := find? name
     found := found.push (name, info?)
     let some info := info? | continue

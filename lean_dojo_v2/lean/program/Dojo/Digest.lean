@@ -47,7 +47,7 @@ private structure Spelt where
   variables : Array Name
 
 /-- A cache of spelt terms: the goals of a proof share most of their hypotheses. -/
-abbrev SpeltTerms := Std.HashMap ExprStructEq Spelt
+abbrev SpeltTerms := Known ExprStructEq Spelt
 
 /-- The numbers given to the names in a goal, or in all goals of a state, which may share some. -/
 private structure Numbering where
@@ -58,7 +58,7 @@ private def inOrder (numbers : Numbers) : Array Name :=
   numbers.fold (init := Array.replicate numbers.size .anonymous) fun names name place => names.set! place name
 
 private def spell (e : Expr) : StateM SpeltTerms Spelt := do
-  if let some known := (← get)[(⟨e⟩ : ExprStructEq)]? then return known
+  if let some known := (← get).find? ⟨e⟩ then return known
   let universes := (collectLevelParams {} e).params
   let (text, variables) := canonical e (numbered universes)
   let spelt := { text, universes, variables := inOrder variables }
@@ -70,7 +70,7 @@ private def numbersOf (numbers : Numbers) (names : Array Name) : String × Numbe
   let mut text := ""
   for name in names do
     unless numbers.contains name do numbers := numbers.insert name numbers.size
-    text := s!"{text} {numbers.getD name 0}"
+    text := s!"{text} {(numbers.find? name).getD 0}"
   return (text, numbers)
 
 /-- The text of a term as a part of a goal: its own text, and the numbers of its universes and variables in the goal. -/

@@ -2,6 +2,7 @@ import Lean
 import Dojo.Compat
 import Dojo.Constants
 import Dojo.Kernel
+import Dojo.Known
 import Dojo.Request
 
 /-!
@@ -43,15 +44,15 @@ structure Tables where
   names : Rows := {}
   levels : Rows := {}
   exprs : Rows := {}
-  private nameRows : Std.HashMap Name Nat := {}
-  private levelRows : Std.HashMap Level Nat := {}
-  private exprRows : Std.HashMap ExprStructEq Nat := {}
+  private nameRows : Known Name Nat := {}
+  private levelRows : Known Level Nat := {}
+  private exprRows : Known ExprStructEq Nat := {}
   deriving Inhabited
 
 abbrev TablesM := StateM Tables
 
 partial def writeName (name : Name) : TablesM Nat := do
-  if let some known := (← get).nameRows[name]? then return known
+  if let some known := (← get).nameRows.find? name then return known
   match name with
   | .anonymous => return 0
   | .str parent part => add (← writeName parent) (.str part)
@@ -64,7 +65,7 @@ where
         names := tables.names.add #[numberJson parent, part], nameRows := tables.nameRows.insert name row })
 
 partial def writeLevel (level : Level) : TablesM Nat := do
-  if let some known := (← get).levelRows[level]? then return known
+  if let some known := (← get).levelRows.find? level then return known
   match level with
   | .zero => return 0
   | .succ l => add #[numberJson 0, numberJson (← writeLevel l)]
@@ -86,7 +87,7 @@ def infoNumber : BinderInfo → Nat
 
 partial def writeExpr (e : Expr) : TablesM Nat := do
   if let .mdata _ inner := e then return ← writeExpr inner
-  if let some known := (← get).exprRows[(⟨e⟩ : ExprStructEq)]? then return known
+  if let some known := (← get).exprRows.find? ⟨e⟩ then return known
   let items ← match e with
     | .app .. => do
       let arguments := e.getAppArgs

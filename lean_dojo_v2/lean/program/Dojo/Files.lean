@@ -27,6 +27,11 @@ structure OpenFile where
   /-- Messages of the header. -/
   messages : Array Json := #[]
 
+/-- The same text without Lean's kernel, which only a process may do without whose word nobody takes. -/
+def OpenFile.withoutKernel (file : OpenFile) : OpenFile :=
+  let scopes := file.state.scopes.map fun scope => { scope with opts := debug.skipKernelTC.set scope.opts true }
+  { file with state := { file.state with scopes } }
+
 def OpenFile.text (file : OpenFile) : SourceText := file.source.text
 
 /-- The environment that the text begins in. -/

@@ -116,7 +116,7 @@ environment are skipped.
 -/
 def declarationsBehind (env : Environment) (base : Kernel.Environment) (roots : Array Name) :
     Array (ConstantInfo × Declaration) := Id.run do
-  let mut seen : NameSet := {}
+  let mut seen : Known Name Unit := {}
   let mut found := #[]
   let mut work := roots.reverse.map Work.enter
   while !work.isEmpty do
@@ -126,7 +126,7 @@ def declarationsBehind (env : Environment) (base : Kernel.Environment) (roots : 
     | .leave info declaration => found := found.push (info, declaration)
     | .enter name =>
       if seen.contains name || (base.find? name).isSome then continue
-      seen := seen.insert name
+      seen := seen.insert name ()
       let some info := env.find? name | continue
       let plan := addPlan env info
       if let some declaration := plan.declaration? then work := work.push (.leave info declaration)

@@ -35,7 +35,7 @@ private def binderMark : BinderInfo → String
   | .instImplicit => " :ii"
 
 private structure Written where
-  known : Std.HashMap ExprStructEq String := {}
+  known : Known ExprStructEq String := {}
   size : Nat := 0
 
 private abbrev WriteM := StateT Written (Except Unit)
@@ -45,11 +45,14 @@ private def literal : Literal → String
   | .strVal text => (Json.str text).compress
 
 private partial def write (e : Expr) : WriteM String := do
-  let text ← match (← get).known[ExprStructEq.mk e]? with
+  let text ← match (← get).known.find? ⟨e⟩ with
     | some text => pure text
-    | none => fresh
+    | none =>
+      let text ← fresh
+      modify fun s => { s with known := s.known.insert ⟨e⟩ text }
+      pure text
   if text.utf8ByteSize > maxSexp || (← get).size > 4 * maxSexp then throw ()
-  modify fun s => { s with known := s.known.insert ⟨e⟩ text, size := s.size + text.utf8ByteSize }
+  modify fun s => { s with size := s.size + text.utf8ByteSize }
   return text
 where
   binder (word : String) (name : Name) (type body : Expr) (info : BinderInfo) : WriteM String := do
