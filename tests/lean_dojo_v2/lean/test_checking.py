@@ -121,6 +121,36 @@ def test_a_goal_may_end_in_a_comment(engine):
     assert check_goal_proof(engine, "∀ n : Nat, n = n -- easy", "intro n; rfl").valid
 
 
+STUCK = """\
+namespace Zoo
+
+def Q : Prop := 1 = 1
+noncomputable instance : Decidable Q := Classical.propDecidable Q
+macro "ask" : tactic => `(tactic| decide +kernel)
+theorem stuck : Q := sorry
+
+end Zoo
+"""
+
+
+def test_where_the_kernel_refuses_lean_tries_something_else(engine, theorem_in):
+    for asked in ("ask", "decide +kernel"):
+        outcome = check_proof(
+            engine, theorem_in(STUCK, "Zoo.stuck"), f"first\n| {asked}\n| exact rfl"
+        )
+        assert (outcome.valid, outcome.detail) == (True, "")
+
+
+def test_what_only_the_kernel_refuses_fails_with_leans_own_message(engine, theorem_in):
+    asked, hidden = (
+        check_proof(engine, theorem_in(STUCK, "Zoo.stuck"), proof)
+        for proof in ("decide +kernel", "ask")
+    )
+    assert "`decide` failed" in asked.detail.replace("'", "`")
+    assert (hidden.valid, hidden.refusal) == (asked.valid, asked.refusal) == (False, None)
+    assert hidden.error_line == asked.error_line
+
+
 def test_a_local_recursion_has_to_end(engine, source):
     proof = "let rec go (k : Nat) : double k = 3 := go k\nexact go 1"
     assert "termination" in check_proof(engine, source("given_up"), proof).detail

@@ -46,6 +46,16 @@ def test_the_option_stays_off_behind_a_kept_beginning(lean: Any) -> None:
         assert errors(answer) == [refused]
 
 
+def test_the_judges_kernel_may_be_the_only_one_that_looks_behind_the_context(lean: Any) -> None:
+    text = UNSAFE_PROOF + UNSAFE_PROOF.replace("bad", "worse").split("\n", 1)[1]
+    prefix = len(UNSAFE_PROOF)
+    for kernel, said in ((True, [refused, refused]), (False, [refused])):
+        answer = judged(lean, file=text, prefix=prefix, names=["bad", "worse"], kernel=kernel)
+        assert errors(answer) == said
+        found = answer["declarations"]
+        assert [found[name]["exists"] for name in ("bad", "worse")] == [False, False]
+
+
 def test_a_private_theorem_is_described_and_not_another_of_its_name(lean: Any) -> None:
     text = "private theorem twice : 1 + 1 = 2 := rfl\nnamespace A\ntheorem twice : 2 = 2 := rfl\n"
     answer = judged(lean, file=text, names=["twice", "A.twice"])
