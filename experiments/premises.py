@@ -1,7 +1,7 @@
 """How well premises are retrieved, and whether a prover proves more that is shown them.
 
     python experiments/premises.py FOLDER [--seeds 0 1 2] [--parts retrieval proofs]
-        [--epochs 3] [--generator MODEL] [--report]
+        [--epochs 3] [--generator MODEL] [--limit N] [--report]
 
 Every stage is a public command; a killed run goes on with the same command. For each seed a random
 encoder (2 layers, 64 dimensions) is trained on the sample, on each of the two splits by itself, and
@@ -94,8 +94,10 @@ class Laboratory:
     def measure(self, arm: str, *prover: str | Path) -> None:
         """Let a prover try the sample's theorems."""
         run = bench_folder(self.folder, arm, self.seed)
+        limit = () if self.options.limit is None else ("-n", str(self.options.limit))
         command(
-            "bench", "sample", *prover, *LIMITS, "--seed", str(self.seed), "-j", "1", "-o", run,
+            "bench", "sample", *prover, *LIMITS, *limit, "--seed", str(self.seed), "-j", "1",
+            "-o", run,
             done=run.with_suffix(".measured"),
         )  # fmt: skip
 
@@ -194,6 +196,7 @@ def main() -> None:
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--generator", default=SHIPPED, help="folder of a model")
+    parser.add_argument("--limit", type=int, help="theorems at most")
     parser.add_argument("--report", action="store_true", help="only report what is there")
     options = claimed(parser)
     folder = options.folder

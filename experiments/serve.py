@@ -1,6 +1,7 @@
 """Throughput of ``lean-dojo serve`` beside the engine pool that it is built on, as a ratio.
 
-    python experiments/serve.py [--rounds 5] [--engines 1] [--clients 8] [--json]
+    python experiments/serve.py [--rounds 5] [--engines 1] [--clients 8] [--proofs 40]
+        [--tactics 80] [--json]
 
 The same questions go to an ``EnginePool`` of this process and, over HTTP, to a server process with
 as many engines, in turn, round by round: the ratio holds on a noisy machine where the rates do not.
@@ -31,7 +32,6 @@ from lean_dojo_v2.prover.problem import GoalProblem
 GOAL = "∀ (a b c : Nat), a ≤ b → a + c ≤ b + c + {n}"
 STEPS = ["intro a b c h"]
 SECONDS = 60.0
-PROOFS, TACTICS = 40, 80
 _numbers = itertools.count(1)
 
 
@@ -119,17 +119,17 @@ def rate(work: Callable[[list[tuple[str, bool]]], list[bool]], count: int) -> fl
     return count / seconds
 
 
-def measure(rounds: int, engines: int, clients: int) -> dict[str, float]:
+def measure(options: argparse.Namespace) -> dict[str, float]:
     found: dict[str, list[float]] = {}
-    config = PoolConfig(size=engines, engine="embedded")
-    with serving(engines) as url, EnginePool(config) as pool:
-        client = Client(url, clients)
-        for number in range(rounds + 1):
+    config = PoolConfig(size=options.engines, engine="embedded")
+    with serving(options.engines) as url, EnginePool(config) as pool:
+        client = Client(url, options.clients)
+        for number in range(options.rounds + 1):
             works = {
-                "pool proofs/s": (lambda asked: pool_proofs(pool, asked), PROOFS),
-                "serve proofs/s": (client.proofs, PROOFS),
-                "pool tactics/s": (lambda asked: pool_tactics(pool, asked), TACTICS),
-                "serve tactics/s": (client.tactics, TACTICS),
+                "pool proofs/s": (lambda asked: pool_proofs(pool, asked), options.proofs),
+                "serve proofs/s": (client.proofs, options.proofs),
+                "pool tactics/s": (lambda asked: pool_tactics(pool, asked), options.tactics),
+                "serve tactics/s": (client.tactics, options.tactics),
             }
             # Each goes first every other round.
             for name, (work, count) in sorted(works.items(), reverse=bool(number % 2)):
@@ -153,9 +153,11 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--engines", type=int, default=1)
     parser.add_argument("--clients", type=int, default=8)
+    parser.add_argument("--proofs", type=int, default=40, help="proofs of a round")
+    parser.add_argument("--tactics", type=int, default=80, help="tactics of a round")
     parser.add_argument("--json", action="store_true")
     chosen = parser.parse_args()
-    result = measure(chosen.rounds, chosen.engines, chosen.clients)
+    result = measure(chosen)
     if chosen.json:
         print(json.dumps(result, indent=2))
         return

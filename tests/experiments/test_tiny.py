@@ -1,4 +1,4 @@
-"""Benchmarks that have no test of their own run to their end on a tiny setting."""
+"""Experiments that have no test of their own run to their end on a tiny setting."""
 
 from __future__ import annotations
 
@@ -13,13 +13,22 @@ from lean_dojo_plugins.api import build_tiny_model
 from lean_dojo_v2.sample import sample_database_path
 
 FOLDER = Path(__file__).parents[2] / "experiments"
+DATA = FOLDER.parent / "tests" / "data"
 TINY = {
+    "advance": "--steps 2 --states 1 --json",
     "export": "--theorems 50",
+    "forgetting": "out --seeds 0 --strengths 0 --epochs 1 1",
     "generate_database": "database.sqlite --theorems 20 --repositories 1",
+    "grpo": "--steps 1 --samples 1 --plain-steps 1",
+    "premises": "out --seeds 0 --epochs 1 --limit 1",
     "progress": "--examples 16 --max-length 64",
     "retrieval": "corpus",
+    "search": "--theorems 2 --expansions 1 --samples 2 --rounds 1",
+    "serve": "--rounds 1 --clients 2 --proofs 8 --tactics 8",
     "sft": "--layers 1 --hidden 72 --vocabulary 2048 --steps 2 --batch 1",
     "startup": "1",
+    "tracing": f"--project {DATA / 'human_project'} --repeat 1",
+    "whole_proofs": "out --seeds 0 --steps 1 --rounds 1 --limit 1 --attempts 1",
 }
 
 
