@@ -65,7 +65,12 @@ def test_a_file_that_does_not(lean_dojo, warm, text, reason, said):
     assert (ran.json["refusal"] or {}).get("reason") == reason
 
 
-@pytest.mark.parametrize("text", ["", "-- empty\n", "def a := 1\n", "example : 1 = 1 := rfl\n"])
+NO_THEOREM = ["def a := 1\n", "", "-- empty\n", "example : 1 = 1 := rfl\n"]
+
+
+@pytest.mark.parametrize(
+    "text", [NO_THEOREM[0], *(pytest.param(one, marks=pytest.mark.slow) for one in NO_THEOREM[1:])]
+)
 def test_a_file_without_a_theorem_is_no_success(lean_dojo, warm, text):
     (warm / "x.lean").write_text(text)
     ran = lean_dojo("check", "x.lean")
@@ -82,9 +87,9 @@ def test_a_file_without_a_theorem_is_no_success(lean_dojo, warm, text):
 @pytest.mark.parametrize(
     "statement",
     [
-        "lemma t (n : Nat) : n + 0 = n",
         "def a := 1\nlemma t : a = 1 :=",
-        "lemma t : 1 = 1 := by sorry",
+        pytest.param("lemma t (n : Nat) : n + 0 = n", marks=pytest.mark.slow),
+        pytest.param("lemma t : 1 = 1 := by sorry", marks=pytest.mark.slow),
     ],
 )
 def test_a_lemma_is_a_statement_without_a_library(lean_dojo, warm, statement):

@@ -189,7 +189,9 @@ SLOW = (
 )
 
 
-@pytest.mark.parametrize("limit", [10, 100, 300, 900])
+@pytest.mark.parametrize(
+    "limit", [100, *(pytest.param(limit, marks=pytest.mark.slow) for limit in (10, 300, 900))]
+)
 def test_what_a_time_limit_cuts_short_is_not_kept(engine, theorem_in, limit):
     """Without the instance behind the slow lemmas, the first theorem would hold."""
     start = f"-- {limit}\nnamespace Zoo\n\n{SLOW}\ntheorem target : "

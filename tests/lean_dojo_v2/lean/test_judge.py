@@ -85,6 +85,7 @@ theorem classical (p : Prop) : p ∨ ¬p := Classical.em p
     assert not check_file(fresh_engine, text, reference=other).valid, "another definition"
 
 
+@pytest.mark.slow
 def test_what_a_program_adds_past_the_kernel_is_refused_by_the_judge(fresh_engine: Server) -> None:
     outcome = check_file(fresh_engine, DIRECT, reference="theorem target : 4 = 5 := sorry")
     assert not outcome.valid

@@ -77,6 +77,7 @@ def test_a_busy_machine_and_other_batches_change_nothing(found):
     assert found(names=NAMES[:1], batch_size=3) == {"Zoo.both": quiet["Zoo.both"]}
 
 
+@pytest.mark.slow
 def test_so_it_is_with_a_limit_of_lean_calls(found):
     limits = {"lean_calls": 12, "visits": 9}
     quiet = found(**limits)
@@ -86,5 +87,6 @@ def test_so_it_is_with_a_limit_of_lean_calls(found):
         assert found(names=NAMES[::-1], batch_size=2, **limits) == quiet
 
 
+@pytest.mark.slow
 def test_another_seed_is_another_search(found):
     assert found(seed=1) != found(seed=2)

@@ -139,6 +139,7 @@ def test_no_form_proves_what_is_false(reward):
     assert [j.verdict.value for j in judged(reward, texts, f"{wrong} :=", "w")] == ["failed"] * 6
 
 
+@pytest.mark.slow
 def test_no_declaration_stands_in_a_mutual_block(reward, tmp_path):
     file = "mutual\ntheorem a : True := trivial\ntheorem b : True := trivial\nend\n"
     (tmp_path / "A.lean").write_text(file)

@@ -26,14 +26,10 @@ def rows(formatter: str, every: int):
         yield from found[::every]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("formatter", "kind", "every"),
-    [
-        ("tactic-prompt", RowState, 150),
-        pytest.param("tactic-prompt", RowState, 60, marks=pytest.mark.slow),
-        ("whole-proof", RowTheorem, 90),
-        pytest.param("whole-proof", RowTheorem, 45, marks=pytest.mark.slow),
-    ],
+    [("tactic-prompt", RowState, 60), ("whole-proof", RowTheorem, 45)],
 )
 def test_all_open(formatter, kind, every):
     engines = shared_engines(size=1)

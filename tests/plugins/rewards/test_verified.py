@@ -183,6 +183,7 @@ def test_rows_are_replayed_in_their_file_without_the_theorem(tmp_path: Path):
     reward.close()
 
 
+@pytest.mark.slow
 def test_a_place_where_nothing_is_open_is_passed_over(tmp_path: Path):
     """The row's tactic stands twice; before the first one, no goal is left."""
     text = FILE.replace("  unfold", "  have : 1 = 1 := by\n    rfl\n    all_goals skip\n  unfold")

@@ -72,6 +72,7 @@ def test_the_watch_sees_what_accelerate_does_by_itself():
     assert len(CHANGES.of(change)) == 2
 
 
+@pytest.mark.slow
 def test_grpo_changes_nothing_with_a_reward_on_another_thread(tmp_path, traced, tiny_model):
     paths: list[bool] = []
     stop = threading.Event()

@@ -57,6 +57,7 @@ def accepted(files: list[Path], script: Path) -> list[bool]:
     return [line == "true" for line in said.split()]
 
 
+@pytest.mark.slow
 def test_damaged_code_only_costs_time(cache, monkeypatch, tmp_path):
     monkeypatch.setattr(launch, "warm_up_requests", lambda: b"stat {}\n")
     home = ensure_installed()
