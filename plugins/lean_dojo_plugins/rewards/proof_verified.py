@@ -248,8 +248,9 @@ def places_in(text: str, proof: str) -> list[int] | None:
 
 
 def _places(lines: Sequence[str], starts: Sequence[int], text: str) -> Iterator[int]:
-    for line, start in zip(lines, starts, strict=True):
+    last = len(lines) - 1
+    for number, (line, start) in enumerate(zip(lines, starts, strict=True)):
         margin = len(line) - len(line.lstrip())
-        for index in range(len(line) + (line is not lines[-1])):
+        for index in range(len(line) + (number < last)):  # the end of the line counts, too
             # Spaces before a line may be fewer than in the completion.
             yield min(max(start + index - margin, 0), len(text) - 1)

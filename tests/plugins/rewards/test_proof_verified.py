@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_plugins.rewards.proof_verified import ProofVerified
+from lean_dojo_plugins.rewards.proof_verified import ProofVerified, places_in
 
 STATEMENT = "theorem both (p q : Prop) (hp : p) (hq : q) : p ∧ q :="
 
@@ -184,6 +184,21 @@ def test_it_says_where(reward):
     assert said[3] is None
     assert said[4] == [("failing", "exact )", -1.0)]
     assert said[5] == [("failing", "rw [foo]", -1.0), ("following", "\nexact hp", 0.0)]
+
+
+@pytest.mark.parametrize(
+    "proof",
+    ["a\nb", "·\na\n·", "constructor\n\n· simp\n\n· simp\n", "  a\n\n\n  b", "\n\na", "}\n}\n}"],
+)
+@pytest.mark.parametrize("margin", ["", "    "])
+def test_each_character_of_a_proof_has_its_place(proof, margin):
+    text = "theorem t : p := by\n" + "".join(f"{margin}{line}\n" for line in proof.split("\n"))
+    places = places_in(text, proof)
+    assert places is not None
+    assert len(places) == len(proof)
+    assert places == sorted(places)
+    pairs = zip(proof, (text[place] for place in places), strict=True)
+    assert all(own == read for own, read in pairs if not own.isspace())
 
 
 def test_a_proof_that_is_a_term_has_one_part(reward):
