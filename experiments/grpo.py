@@ -1,6 +1,6 @@
 """GRPO with rewards that Lean verifies: does it learn, what does the reward cost, what is saved?
 
-    python experiments/grpo.py [--steps 60] [--seed 0] [--output-dir benchmark-grpo]
+    python experiments/grpo.py [--steps 60] [--seed 0] [--goals N] [--output-dir benchmark-grpo]
 
 From the shipped model, or the one that ``--model`` names:
 
@@ -137,11 +137,12 @@ def logged(output: Path) -> list[dict[str, Any]]:
     return [row for row in rows if "step_time" in row]
 
 
-def measure(model: str | Path, reward: Any, work: Path, samples: int) -> Measured:
+def measure(model: str | Path, reward: Any, work: Path, options: argparse.Namespace) -> Measured:
     """Sample at the held-out goals; the same goals, seed and judge for every policy."""
     judge = GRPOTrainer(str(model), reward, str(work / "judge"), report_to="none")
     return {
-        split: judge.evaluate(work / "data", split, samples=samples) for split in ("val", "test")
+        split: judge.evaluate(work / "data", split, limit=options.goals, samples=options.samples)
+        for split in ("val", "test")
     }
 
 
@@ -168,6 +169,7 @@ def main() -> None:
     parser.add_argument("--model", type=resolve_model, default=SHIPPED, help="start from it")
     parser.add_argument("--steps", type=int, default=60, help="optimiser steps of GRPO")
     parser.add_argument("--samples", type=int, default=4, help="tactics sampled at each goal")
+    parser.add_argument("--goals", type=int, help="held-out goals of each split at most")
     parser.add_argument("--lr", type=float, default=1e-4, help="learning rate of GRPO")
     parser.add_argument("--seed", type=int, default=0, help="seed of everything")
     parser.add_argument(
@@ -193,18 +195,18 @@ def run(work: Path, options: argparse.Namespace) -> None:
     reward = verified_reward(both[0], options.engines)
 
     print(f"\nheld-out goals, {options.samples} samples each:")
-    first = measure(tuned, reward, work, options.samples)
+    first = measure(tuned, reward, work, options)
     describe("before", first)
     trained = policy(
         tuned, reward, work / "verified", options.steps, options.lr, work, both, options.seed
     )
-    second = measure(trained.output_dir, reward, work, options.samples)
+    second = measure(trained.output_dir, reward, work, options)
     describe(f"{options.steps} steps, verified reward", second)
     few = max(3, options.steps // 6)
     constant = policy(
         tuned, "constant", work / "constant", few, options.lr, work, both, options.seed
     )
-    third = measure(constant.output_dir, reward, work, options.samples)
+    third = measure(constant.output_dir, reward, work, options)
     describe(f"{few} steps, constant reward", third)
     reward.close()
     print(f"  verified reward: {gain(first, second)} (goal: above 0)")

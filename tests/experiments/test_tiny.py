@@ -19,7 +19,7 @@ TINY = {
     "export": "--theorems 50",
     "forgetting": "out --seeds 0 --strengths 0 --epochs 1 1",
     "generate_database": "database.sqlite --theorems 20 --repositories 1",
-    "grpo": "--steps 1 --samples 1 --plain-steps 1",
+    "grpo": "--steps 1 --goals 8 --samples 1 --plain-steps 0",
     "premises": "out --seeds 0 --epochs 1 --limit 1",
     "progress": "--examples 16 --max-length 64",
     "retrieval": "corpus",
