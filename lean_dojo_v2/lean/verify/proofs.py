@@ -43,6 +43,7 @@ ABSENT: Record = {"exists": False, "kernel": None}
 """Detail for a theorem missing in the judge's answer."""
 
 _KERNEL = "kernel"
+"""What a proof mentions that asks Lean's kernel itself."""
 SORRY = "sorryAx"
 """The axiom behind ``sorry``."""
 _GOAL_NAME = "lean_dojo_goal"
@@ -66,7 +67,7 @@ def check_proof(
     """Check a proof of a theorem in its file: a tactic block, hostile input.
 
     Declarations may stand before the block (:mod:`lean_dojo_v2.lean.text.helpers`).
-    ``hear`` is called with the engine's report, once there is one: ``messages`` and ``tactics``.
+    ``hear`` is called with each report of the engine: ``messages`` and ``tactics``.
 
     Raises:
         EngineLostError: If the engine died or the time was up; the proof does not hold.
@@ -177,7 +178,7 @@ def check_declaration(
 ) -> ProofOutcome:
     """Verify a whole declaration in a theorem's place; its proof has been screened.
 
-    ``hear`` is called with the engine's report, once there is one: ``messages`` and ``tactics``.
+    ``hear`` is called with each report of the engine: ``messages`` and ``tactics``.
 
     Raises:
         LeanError: If the theorem's own statement does not elaborate.
@@ -221,7 +222,7 @@ def _check_declaration(
         return _refused(Refusal(Reason.UNCHECKED, described))
     record = described.get(source.full_name, ABSENT)
     outcome = judge_declaration(record)
-    if outcome.valid and record["statement"] != _statement(server, source, report, timeout):
+    if outcome.valid and not _states(server, source, record["statement"], report, timeout):
         detail = f"{source.full_name} states something other than before"
         return _refused(Refusal(Reason.STATEMENT, detail), outcome.axioms)
     return outcome
@@ -274,40 +275,61 @@ def _fields(source: SourceTheorem, declaration: str) -> dict[str, Any]:
     }
 
 
-_statements: LRUCache[tuple[str, str]] = LRUCache(10_000)
+_statements: LRUCache[tuple[str, str | None]] = LRUCache(10_000)
 """What theorems state, each with the modules of the project that it was read behind."""
+_WITHOUT_PROOFS = {"debug.byAsSorry": True}
+"""Lean's option to take each ``by`` that proves something for ``sorry``."""
+
+
+def _states(
+    server: Server, source: SourceTheorem, statement: str, report: ElaboratedText, timeout: float
+) -> bool:
+    """Whether a statement is the theorem's own, as a judge has it from a reader of the reference.
+
+    ``report`` is about another proof of it. The reader leaves out the proofs in the file before the
+    theorem, most of its time; only if that makes a difference, it reads all of the file.
+    """
+    ways: list[Mapping[str, bool]] = [_WITHOUT_PROOFS, {}] if source.header else [{}]
+    return any(
+        statement == _statement(server, source, options, report, timeout) for options in ways
+    )
 
 
 def _statement(
-    server: Server, source: SourceTheorem, report: ElaboratedText, timeout: float
-) -> str:
-    """Return the theorem's own statement, as a judge has it from a reader of the reference.
-
-    ``report`` is about another proof of it.
-    """
+    server: Server,
+    source: SourceTheorem,
+    options: Mapping[str, bool],
+    report: ElaboratedText,
+    timeout: float,
+) -> str | None:
     where = server.kind, str(server.project_path), server.client, server.scope
-    key = (*where, source.header, source.before, source.head)
+    key = (*where, source.header, source.before, source.head, bool(options))
     known = _statements.get(key)
     # The project's modules that its file imports may change.
     if known is None or known[0] != str(report.said["sources"]):
-        known = _read_statement(server, source, timeout)
+        known = _read_statement(server, source, options, timeout)
         _statements[key] = known
     return known[1]
 
 
-def _read_statement(server: Server, source: SourceTheorem, timeout: float) -> tuple[str, str]:
-    """Return the modules that a reader of the reference saw, and the statement."""
+def _read_statement(
+    server: Server, source: SourceTheorem, options: Mapping[str, bool], timeout: float
+) -> tuple[str, str | None]:
+    """Return the modules that a reader of the reference saw, and the statement.
+
+    It is ``None`` if the theorem does not elaborate with these options.
+    """
     given_up = f"{source.head} := by\n  sorry{source.closing}"
     owner, fields = owner_of(server, source), _fields(source, given_up)
-    reference = server.judge.read(owner, server, fields, timeout)
+    reference = server.judge.read(owner, server, {**fields, "options": options}, timeout)
     found = server.judge.judge(reference.export, timeout)
     stated = ABSENT if isinstance(found, str) else found[source.full_name]
-    if not stated["exists"]:
+    if not stated["exists"] and not options:
         raise LeanError(
             f"{source.file_path}:{source.start[0]}: {source.full_name} does not elaborate with "
             "sorry for its proof; trace its repository again"
         )
-    return str(reference.said["sources"]), str(stated["statement"])
+    return str(reference.said["sources"]), stated.get("statement")
 
 
 # --- judgement -----------------------------------------------------------------------------------

@@ -79,7 +79,7 @@ private def reportJson (library env : Environment) (withStatements : Bool) (want
 
 private def checkText (request : Request) : DojoM Json := do
   let { file, warm, .. } ← openBehind request
-  let file := if request.flag "kernel" true then file else file.withoutKernel
+  let file := { file with state := withKernel file.state (request.flag "kernel" true) }
   let said ← IO.mkRef file.messages
   let tactics ← IO.mkRef (#[] : Array Json)
   let state ← file.run fun unit => do

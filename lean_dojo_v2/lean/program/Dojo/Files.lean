@@ -27,11 +27,6 @@ structure OpenFile where
   /-- Messages of the header. -/
   messages : Array Json := #[]
 
-/-- The same text without Lean's kernel, which only a process may do without whose word nobody takes. -/
-def OpenFile.withoutKernel (file : OpenFile) : OpenFile :=
-  let scopes := file.state.scopes.map fun scope => { scope with opts := debug.skipKernelTC.set scope.opts true }
-  { file with state := { file.state with scopes } }
-
 def OpenFile.text (file : OpenFile) : SourceText := file.source.text
 
 /-- The environment that the text begins in. -/
@@ -139,7 +134,8 @@ private def elaborateTo (file : OpenFile) (family start : String) (from? : Optio
 /--
 Opens a request's text after the commands that end within its `prefix`, a number of bytes. The state there is kept for
 further requests whose texts begin in the same way, and a longer beginning continues a shorter one. Only Lean's parser
-knows where a command begins (at its docstring, at `open Foo in`, at `mutual`), so the prefix may end inside one.
+knows where a command begins (at its docstring, at `open Foo in`, at `mutual`), so the prefix may end inside one. The kernel
+does not look at it, which would take up to three quarters of the time.
 -/
 def openBehind (request : Request) : DojoM Opened := do
   let opening := { Opening.ofRequest request with inScope := true }
@@ -152,11 +148,12 @@ def openBehind (request : Request) : DojoM Opened := do
   let nearest? ← longest? family start
   let entry ← match nearest? with
     | some nearest => if nearest.text == start then pure nearest else elaborateTo file family start nearest
-    | none => elaborateTo file family start none
+    | none => elaborateTo { file with state := withKernel file.state false } family start none
   let isSame (one : Beginning) : Bool := one.family == family && one.text == start
   keepLast (← read).beginnings maxBeginnings isSame { entry with used := entry.used + 1 }
   let { parserState, state, messages, .. } := entry
-  return { file := { file with parserState, state, messages }, family? := some family, warm := entry.used > 0 }
+  let file := { file with parserState, state := withKernel state true, messages }
+  return { file, family? := some family, warm := entry.used > 0 }
 
 /-- The number of texts whose commands stay elaborated. They hold information trees, which are large. -/
 def maxVisited : Nat := 4

@@ -152,6 +152,11 @@ def commandState (env : Environment) (given : List (String × Json) := []) (modu
     | none => env
   return Command.mkState env {} (← MonadExcept.ofExcept (leanOptions options))
 
+/-- Whether what follows is given to Lean's kernel. The judge gives it everything that a proof rests on. -/
+def withKernel (state : Command.State) (kernel : Bool) : Command.State :=
+  let scopes := state.scopes.map fun scope => { scope with opts := debug.skipKernelTC.set scope.opts !kernel }
+  { state with scopes }
+
 /-- A header as Lean's own parser reads it. -/
 structure Header where
   /-- `Init` is among them unless the file begins with `prelude`. -/

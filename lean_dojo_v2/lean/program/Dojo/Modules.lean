@@ -186,7 +186,7 @@ private def elaborateModule (module : Module) (below : Environment) : DojoM (Env
   let session ← read
   let source := Source.ofText (.ofString module.text) s!"./{module.file}"
   let header ← (parseHeader source : IO Header)
-  let fresh := openWhole (← commandState below (module? := module.name)) header.whole module.text
+  let fresh := openWhole (withKernel (← commandState below (module? := module.name)) false) header.whole module.text
   let start ← runText "section" fresh
   let runs ← mustInitialise module.name
   let failed ← IO.mkRef false
