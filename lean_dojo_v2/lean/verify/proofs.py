@@ -286,45 +286,42 @@ def _states(
 ) -> bool:
     """Whether a statement is the theorem's own, as a judge has it from a reader of the reference.
 
-    ``report`` is about another proof of it. The reader leaves out the proofs in the file before the
-    theorem, most of its time; only if that makes a difference, it reads all of the file.
+    ``report`` is about another proof of it. Most of a reader's time goes to the proofs in the file
+    before the theorem, so it leaves them out, and reads all only if that makes a difference.
     """
-    ways: list[Mapping[str, bool]] = [_WITHOUT_PROOFS, {}] if source.header else [{}]
     return any(
-        statement == _statement(server, source, options, report, timeout) for options in ways
+        statement == _statement(server, source, report, timeout, proofs=proofs)
+        for proofs in ((False, True) if source.header else (True,))
     )
 
 
 def _statement(
-    server: Server,
-    source: SourceTheorem,
-    options: Mapping[str, bool],
-    report: ElaboratedText,
-    timeout: float,
+    server: Server, source: SourceTheorem, report: ElaboratedText, timeout: float, *, proofs: bool
 ) -> str | None:
     where = server.kind, str(server.project_path), server.client, server.scope
-    key = (*where, source.header, source.before, source.head, bool(options))
+    key = (*where, source.header, source.before, source.head, proofs)
     known = _statements.get(key)
     # The project's modules that its file imports may change.
     if known is None or known[0] != str(report.said["sources"]):
-        known = _read_statement(server, source, options, timeout)
+        known = _read_statement(server, source, timeout, proofs=proofs)
         _statements[key] = known
     return known[1]
 
 
 def _read_statement(
-    server: Server, source: SourceTheorem, options: Mapping[str, bool], timeout: float
+    server: Server, source: SourceTheorem, timeout: float, *, proofs: bool
 ) -> tuple[str, str | None]:
     """Return the modules that a reader of the reference saw, and the statement.
 
-    It is ``None`` if the theorem does not elaborate with these options.
+    Without the proofs before it, a theorem may not elaborate: then it is ``None``.
     """
     given_up = f"{source.head} := by\n  sorry{source.closing}"
     owner, fields = owner_of(server, source), _fields(source, given_up)
+    options = {} if proofs else _WITHOUT_PROOFS
     reference = server.judge.read(owner, server, {**fields, "options": options}, timeout)
     found = server.judge.judge(reference.export, timeout)
     stated = ABSENT if isinstance(found, str) else found[source.full_name]
-    if not stated["exists"] and not options:
+    if proofs and not stated["exists"]:
         raise LeanError(
             f"{source.file_path}:{source.start[0]}: {source.full_name} does not elaborate with "
             "sorry for its proof; trace its repository again"

@@ -256,6 +256,33 @@ def test_a_statement_is_read_once_for_all_its_proofs(
     assert len(reads) == 2
 
 
+PROVED_BEFORE = """\
+def first (l : List Nat) (h : 0 < l.length) : Nat := l[0]'(by omega)
+theorem less (n : Nat) : n < n + 1 := by omega
+theorem target : {} := sorry
+"""
+
+
+@pytest.mark.parametrize(
+    ("statement", "ways"),
+    [("3 < 4", [False]), ("first [1] (less 0) = 1", [False, True])],
+    ids=["rests on no proof", "rests on a definition with a proof in it"],
+)
+def test_proofs_before_a_theorem_are_read_only_if_it_rests_on_them(
+    fresh_engine: Server, monkeypatch: pytest.MonkeyPatch, statement: str, ways: list[bool]
+) -> None:
+    read, found = Judge.read, []
+    monkeypatch.setattr(
+        Judge, "read", lambda *args: found.append(not args[3]["options"]) or read(*args)
+    )
+    text = PROVED_BEFORE.format(statement)
+    last = text.split("\n")[2]
+    source = SourceTheorem(text, "target", "File.lean", (3, 1), (3, len(last) + 1))
+    outcome = check_proof(fresh_engine, source, "exact less 3" if ways == [False] else "rfl")
+    assert (outcome.valid, outcome.detail) == (True, "")
+    assert found == ways
+
+
 def test_a_context_is_sent_once_and_stands_in_nobodys_way(fresh_engine: Server) -> None:
     claim = declared("axiom", 4, [], 2)  # `False` is the library's
     assert asked(fresh_engine, context=[1])["error"] == "context"
