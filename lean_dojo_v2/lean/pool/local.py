@@ -16,7 +16,7 @@ each repository::
     engines = shared_engines()
     future = engines.submit(project, check, "1 + 1 = 2", "rfl")
     ...
-    engines.close()  # the last user to close them stops them
+    engines.close()  # a repository's last user to close them stops them
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, wait
 from pathlib import Path
-from typing import Any, Self, TypeVar, TypeVarTuple
+from typing import Any, Self, TypeAlias, TypeVar, TypeVarTuple
 
 import attrs
 
@@ -245,21 +245,18 @@ def _name_of(args: tuple[Any, ...]) -> str:
 
 @attrs.define(eq=False)
 class _Open:
-    """A pool and its number of open requests."""
-
-    pool: EnginePool
-    unanswered: int = 0
-
-
-@attrs.define(eq=False)
-class _Pools:
-    """A configuration's pools by repository, the most recently used last, and its users.
+    """A pool, its number of open requests, and its users.
 
     A user that was garbage-collected without being closed no longer counts.
     """
 
-    open: OrderedDict[Path | None, _Open] = attrs.field(factory=OrderedDict)
+    pool: EnginePool
+    unanswered: int = 0
     users: weakref.WeakSet[SharedEngines] = attrs.field(factory=weakref.WeakSet)
+
+
+_Pools: TypeAlias = OrderedDict[Path | None, _Open]
+"""A configuration's pools by repository, the most recently used last."""
 
 
 class SharedEngines:
@@ -288,7 +285,7 @@ class SharedEngines:
     def projects(self) -> list[Path | None]:
         """The repositories with open pools, the most recently used last."""
         with _lock:
-            return [] if self._pools is None else list(self._pools.open)
+            return list(self._pools or ())
 
     def submit(
         self,
@@ -309,14 +306,15 @@ class SharedEngines:
         """
         # Under one lock, so that close() comes before or after all of it.
         with _lock:
-            pools = self._pools = self._pools or self._join()
-            entry = pools.open.get(project) or _Open(EnginePool(self.config, project_path=project))
+            pools = self._pools = self._pools or _shared.setdefault(self._key, OrderedDict())
+            entry = pools.get(project) or _Open(EnginePool(self.config, project_path=project))
             future = entry.pool.submit(fn, *args, header=header, name=name, owner=owner)
             entry.unanswered += 1
-            pools.open[project] = entry
-            pools.open.move_to_end(project)
-            idle = [one for one, found in pools.open.items() if not found.unanswered]
-            excess = [pools.open.pop(one) for one in idle[: max(0, len(pools.open) - self.kept)]]
+            entry.users.add(self)
+            pools[project] = entry
+            pools.move_to_end(project)
+            idle = [one for one, found in pools.items() if not found.unanswered]
+            excess = [pools.pop(one) for one in idle[: max(0, len(pools) - self.kept)]]
         future.add_done_callback(lambda _: _answered(entry))
         # Not under the lock, since stopping processes takes time.
         for one in excess:
@@ -324,27 +322,18 @@ class SharedEngines:
         return future
 
     def close(self) -> None:
-        """Release them; the last user to do so stops them. The next request starts others."""
+        """Release them; a repository's last user stops them. The next request starts others."""
         with _lock:
-            pools, self._pools = self._pools, None
-            if pools is None:
-                return
-            pools.users.discard(self)
-            if pools.users:
-                return
-            _shared.pop(self._key, None)  # new users must not get what is being closed
-        for entry in pools.open.values():
+            pools, self._pools = self._pools or OrderedDict(), None
+            for entry in pools.values():
+                entry.users.discard(self)
+            # Taken out, since new users must not get what is being closed.
+            unused = [pools.pop(one) for one, entry in list(pools.items()) if not entry.users]
+        for entry in unused:
             entry.pool.close()
 
     def _forget(self) -> None:
         self._pools = None
-
-    def _join(self) -> _Pools:
-        pools = _shared.get(self._key)
-        if pools is None:
-            pools = _shared[self._key] = _Pools()
-        pools.users.add(self)
-        return pools
 
 
 def _answered(entry: _Open) -> None:

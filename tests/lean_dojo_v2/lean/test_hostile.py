@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -55,7 +54,6 @@ def lair(
         before = files(root)
         yield root
         assert files(root) == before, "no file was made or changed"
-    gc.collect()  # a reward of an earlier test that was forgotten, not closed, shares its engines
     engines = [p for p in psutil.Process().children(recursive=True) if str(root) in cmdline(p)]
     assert not engines, "no process is left"
 

@@ -124,11 +124,22 @@ def test_three_users_share_one_pool(monkeypatch):
 def test_a_user_that_was_forgotten_keeps_no_engines():
     user, forgotten = (shared_engines(engine="embedded", size=1, kept=8) for _ in range(2))
     assert [one.submit(None, lambda server: 1).result() for one in (user, forgotten)] == [1, 1]
-    [pool] = [entry.pool for entry in user._pools.open.values()]
+    [pool] = [entry.pool for entry in user._pools.values()]
     del forgotten
     gc.collect()
     user.close()
     assert pool._scheduler is None, "the last user has stopped it"
+
+
+def test_a_repositorys_engines_end_with_its_last_user():
+    user, other = (shared_engines(engine="embedded", size=1, kept=9) for _ in range(2))
+    assert [one.submit(ONE, lambda server: 1).result() for one in (user, other)] == [1, 1]
+    assert user.submit(TWO, lambda server: 2).result() == 2
+    pool = user._pools[TWO].pool
+    user.close()
+    assert pool._scheduler is None, "nobody else has used it"
+    assert other.projects == [ONE]
+    other.close()
 
 
 def test_a_name_that_is_no_engine_is_said_at_once(monkeypatch):
