@@ -277,8 +277,6 @@ def _fields(source: SourceTheorem, declaration: str) -> dict[str, Any]:
 
 _statements: LRUCache[tuple[str, str | None]] = LRUCache(10_000)
 """What theorems state, each with the modules of the project that it was read behind."""
-_WITHOUT_PROOFS = {"debug.byAsSorry": True}
-"""Lean's option to take each ``by`` that proves something for ``sorry``."""
 
 
 def _states(
@@ -286,8 +284,9 @@ def _states(
 ) -> bool:
     """Whether a statement is the theorem's own, as a judge has it from a reader of the reference.
 
-    ``report`` is about another proof of it. Most of a reader's time goes to the proofs in the file
-    before the theorem, so it leaves them out, and reads all only if that makes a difference.
+    ``report`` is about another proof of it. Most of a reader's time goes to the proofs before the
+    theorem, in its file and in the modules that this imports, so it leaves them out, and reads all
+    only if that makes a difference.
     """
     return any(
         statement == _statement(server, source, report, timeout, proofs=proofs)
@@ -317,8 +316,7 @@ def _read_statement(
     """
     given_up = f"{source.head} := by\n  sorry{source.closing}"
     owner, fields = owner_of(server, source), _fields(source, given_up)
-    options = {} if proofs else _WITHOUT_PROOFS
-    reference = server.judge.read(owner, server, {**fields, "options": options}, timeout)
+    reference = server.judge.read(owner, server, {**fields, "proofs": proofs}, timeout)
     found = server.judge.judge(reference.export, timeout)
     stated = ABSENT if isinstance(found, str) else found[source.full_name]
     if proofs and not stated["exists"]:

@@ -176,7 +176,7 @@ private def judge (request : Request) : DojoM Json := do
 def checkCommands : List Command := [
   { name := "dojo.check"
     fields := textFields ++ [optional .texts "names", optional .boolean "all", optional .boolean "statements",
-      optional .boolean "tactics", optional .boolean "kernel"]
+      optional .boolean "tactics", optional .boolean "kernel", optional .boolean "proofs"]
     run := checkText },
   { name := "dojo.judge", fields := [required .object "export"], run := judge }
 ]

@@ -47,6 +47,8 @@ structure Opening where
   inScope : Bool := false
   /-- Whether to import the project's modules from their compiled files. -/
   compiled : Bool := false
+  /-- Whether proofs by tactics are elaborated, here and in the project's modules. -/
+  proofs : Bool := true
   options : List (String × Json) := []
   module? : Option Name := none
 
@@ -61,6 +63,7 @@ def Opening.ofRequest (request : Request) : Opening where
   fileName := request.text "fileName" "<input>"
   header := request.flag "header" true
   compiled := request.flag "compiled"
+  proofs := request.flag "proofs" true
   options := request.object "options"
   module? := (request.text? "module").map (·.toName)
 
@@ -80,11 +83,12 @@ def openText (opening : Opening) : DojoM OpenFile := do
   if opening.file.contains '\x00' then refuse "command" "file contains a NUL byte"
   let source := Source.ofText (.ofString opening.file) (placeOf opening.fileName)
   let module? := opening.module? <|> (← moduleOfFile? opening.fileName)
-  let stateFor (env : Environment) : DojoM Command.State := commandState env opening.options (module?.getD unnamed)
+  let stateFor (env : Environment) : DojoM Command.State := do
+    return withProofs (← commandState env opening.options (module?.getD unnamed)) opening.proofs
   if opening.header then
     let header ← (parseHeader source : IO Header)
     let { imports, whole, messages, parserState, .. } := header
-    let base ← header.locating (baseOf imports opening.compiled)
+    let base ← header.locating (baseOf imports opening.compiled opening.proofs)
     let state := openWhole (← stateFor (← upToDate base.env)) whole opening.file
     return { source, parserState, state, base, module?, imports := imports.toList.eraseDups.toArray, messages }
   let base : Base := { env := ← sessionEnv, library := ← (← read).library.get, isImported := false }
@@ -113,7 +117,7 @@ structure Opened where
 private def familyOf (file : OpenFile) (opening : Opening) : DojoM String := do
   let texts ← sourceKeys file.imports
   let options := (record opening.options).compress
-  return s!"{file.module?} {file.imports} {options} {texts}"
+  return s!"{file.module?} {file.imports} {options} {opening.proofs} {texts}"
 
 /-- The longest kept beginning of a text. -/
 private def longest? (family start : String) : DojoM (Option Beginning) := do
