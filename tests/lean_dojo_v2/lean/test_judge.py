@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -259,28 +260,37 @@ def test_a_statement_is_read_once_for_all_its_proofs(
 PROVED_BEFORE = """\
 def first (l : List Nat) (h : 0 < l.length) : Nat := l[0]'(by omega)
 theorem less (n : Nat) : n < n + 1 := by omega
-theorem target : {} := sorry
 """
 
 
+@pytest.mark.parametrize("imported", [False, True], ids=["in its file", "in a module"])
 @pytest.mark.parametrize(
-    ("statement", "ways"),
-    [("3 < 4", [False]), ("first [1] (less 0) = 1", [False, True])],
+    ("statement", "proof", "ways"),
+    [("3 < 4", "exact less 3", [False]), ("first [1] (less 0) = 1", "rfl", [False, True])],
     ids=["rests on no proof", "rests on a definition with a proof in it"],
 )
 def test_proofs_before_a_theorem_are_read_only_if_it_rests_on_them(
-    fresh_engine: Server, monkeypatch: pytest.MonkeyPatch, statement: str, ways: list[bool]
-) -> None:
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
+    statement: str, proof: str, ways: list[bool], imported: bool,
+) -> None:  # fmt: skip
     read, found = Judge.read, []
-    monkeypatch.setattr(
-        Judge, "read", lambda *args: found.append(not args[3]["options"]) or read(*args)
-    )
-    text = PROVED_BEFORE.format(statement)
-    last = text.split("\n")[2]
-    source = SourceTheorem(text, "target", "File.lean", (3, 1), (3, len(last) + 1))
-    outcome = check_proof(fresh_engine, source, "exact less 3" if ways == [False] else "rfl")
-    assert (outcome.valid, outcome.detail) == (True, "")
-    assert found == ways
+    monkeypatch.setattr(Judge, "read", lambda *args: found.append(args[3]["proofs"]) or read(*args))
+    (tmp_path / "Before.lean").write_text(PROVED_BEFORE)
+    lines = [
+        "import Before" if imported else PROVED_BEFORE,
+        f"theorem target : {statement} := sorry",
+    ]
+    text = "\n".join(lines)
+    line = text.count("\n") + 1
+    end = (line, len(lines[1]) + 1)
+    source = SourceTheorem(text, "target", "File.lean", (line, 1), end)
+    with Server(project_path=tmp_path) as server:
+        outcome = check_proof(server, source, proof)
+        assert (outcome.valid, outcome.detail) == (True, "")
+        assert found == ways
+        if imported:  # a proof of the module is left out, not believed
+            (tmp_path / "Before.lean").write_text(PROVED_BEFORE.replace("n < n + 1", "n + 1 < n"))
+            assert not check_proof(server, source, proof).valid
 
 
 def test_a_context_is_sent_once_and_stands_in_nobodys_way(fresh_engine: Server) -> None:
