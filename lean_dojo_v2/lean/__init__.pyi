@@ -10,6 +10,7 @@ from .client.records import (
     TacticHave as TacticHave,
     TacticLet as TacticLet,
     TacticMode as TacticMode,
+    TacticWords as TacticWords,
     Variable as Variable,
     print_goals as print_goals,
 )

@@ -68,8 +68,10 @@ class Suggestion:
 class TacticGenerator(Protocol):
     """Proposes next tactics for many goals at once.
 
-    A random generator also takes ``seeds: Sequence[int] = ()``, a seed for each goal, and returns
-    the same tactics for the same goal and seed whatever the batch. The parameter is optional.
+    Two further parameters are optional. A random generator takes ``seeds: Sequence[int] = ()``, a
+    seed for each goal, and returns the same tactics for the same goal and seed whatever the batch.
+    One that can stop early takes ``words: Sequence[TacticWords | None] = ()``, what tactics may
+    begin with at each goal, and leaves out what begins otherwise.
     """
 
     def generate(

@@ -8,6 +8,7 @@ n m : Nat
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Mapping, Sequence
 from enum import Enum
@@ -23,6 +24,42 @@ Expr: TypeAlias = str
 
 INACCESSIBLE = "✝"
 """Lean's mark of an inaccessible name."""
+
+
+_WORD = re.compile(r"[\w'?!]*")
+"""What Lean may read as one part of an identifier, and more; after it, a word is complete."""
+
+
+@attrs.frozen
+class TacticWords:
+    """The tokens that a tactic may begin with in an environment.
+
+    >>> words = TacticWords(frozenset({"simp", "simp_all", "·"}))
+    >>> [words.begin(text) for text in ("To prove", "simp [h]", "sim", "simp", "· rfl", "simply ")]
+    [False, True, None, None, True, False]
+
+    Attributes:
+        words: The tokens.
+        other: Whether a tactic may also begin in another way, for example with any identifier.
+    """
+
+    words: frozenset[str] = attrs.field(repr=False)
+    other: bool = False
+
+    def begin(self, text: str) -> bool | None:
+        """Whether one of them begins a text; ``None`` if that depends on how the text goes on."""
+        text = text.lstrip()
+        if self.other or text.startswith(("«", "--", "/-")):
+            return True
+        match = _WORD.match(text)
+        word = match[0] if match else ""
+        if len(word) == len(text):  # it may be longer
+            return None if any(one.startswith(word) for one in self.words) else False
+        if word:
+            return word in self.words
+        if any(text.startswith(one) for one in self.words):
+            return True
+        return None if text in {"-", "/"} or any(w.startswith(text) for w in self.words) else False
 
 
 def parse_expr(payload: Mapping[str, Any]) -> Expr:

@@ -28,6 +28,7 @@ from lean_dojo_v2.lean.client.records import (
     GoalState,
     Site,
     Tactic,
+    TacticWords,
     parse_expr,
     serial_tactic,
 )
@@ -416,6 +417,16 @@ class Server:
         """
         at = {} if state is None else {"stateId": state}
         return self.ask("dojo.parse_tactic", {"tactic": tactic, **at}, timeout)
+
+    def tactic_words(
+        self, state: GoalState | None = None, *, timeout: Seconds = None
+    ) -> TacticWords:
+        """Return the tokens that a tactic may begin with, in the environment of the ``state``."""
+        at = {} if state is None else {"stateId": state}
+        return self._query(
+            "dojo.tactic_words", at, timeout,
+            lambda a: TacticWords(frozenset(map(str, a["words"])), bool(a["other"])),
+        )  # fmt: skip
 
     def request_state(
         self, cmd: str, payload: Mapping[str, Any], *, timeout: Seconds = None

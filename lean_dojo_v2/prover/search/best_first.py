@@ -157,7 +157,7 @@ class _Pass:
         self.cohorts = [_Cohort(deque(dealt[start::count])) for start in range(count)]
         self.busy: dict[Future[list[Child]], tuple[_Cohort, _Task]] = {}
         self.patience = Patience()
-        self.takes_seeds = "seeds" in inspect.signature(search.generator.generate).parameters
+        self.takes = inspect.signature(search.generator.generate).parameters.keys()
 
     def results(self) -> Iterator[tuple[int, SearchResult]]:
         for cohort in self.cohorts:
@@ -309,8 +309,10 @@ class _Pass:
         if self.search.premises is not None:
             places = [task.run.problem.place for task, _ in batch]
             options["premises"] = self.search.premises.retrieve(goals, places)
-        if self.takes_seeds:
+        if "seeds" in self.takes:
             options["seeds"] = [task.run.seed(node) for task, node in batch]
+        if "words" in self.takes:
+            options["words"] = [task.run.words for task, _ in batch]
         suggestions = self.search.generator.generate(
             goals, num_samples=self.search.settings.num_sampled_tactics, **options
         )

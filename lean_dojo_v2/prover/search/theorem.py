@@ -22,6 +22,7 @@ from lean_dojo_v2.lean import (
     Server,
     StaleStateError,
     TacticOutcome,
+    TacticWords,
     Verdict,
     check_tactic,
     state_digest,
@@ -56,6 +57,7 @@ class TheoremSearch:
         self.server = server
         self.settings = settings
         self.tree = SearchTree(problem.name)
+        self.words: TacticWords | None = None
         self.result: SearchResult | None = None
         self._queue: list[tuple[float, int, Node]] = []
         self._order = itertools.count()
@@ -76,7 +78,7 @@ class TheoremSearch:
         with self._timed():
             try:
                 self._lean_calls += 1
-                state = self._again_if_lost(lambda: self.problem.open(self.server))
+                state = self._again_if_lost(self._open)
             except LeanError as error:
                 self._note_clock(error)
                 lost = isinstance(error, (EngineUnavailableError, EngineLostError))
@@ -87,6 +89,11 @@ class TheoremSearch:
             self._is_new(state)
             heapq.heappush(self._queue, (0.0, next(self._order), root))
             return []
+
+    def _open(self) -> GoalState:
+        state = self.problem.open(self.server)
+        self.words = self.server.tactic_words(state)
+        return state
 
     def apply(self, node: Node, suggestions: Sequence[Suggestion]) -> list[Child]:
         """Try tactics at a state.

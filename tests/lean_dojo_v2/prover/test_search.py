@@ -46,6 +46,19 @@ def test_a_proof_of_several_steps(engine, zoo, scripted):
     assert result.seconds > 0
 
 
+def test_a_generator_is_told_what_tactics_may_begin_with(engine, zoo, scripted):
+    told = []
+
+    class Told:
+        def generate(self, goals, *, num_samples, premises=(), words=()):
+            told.append([[word.begin(text) for text in ("apply ", "To prove")] for word in words])
+            return scripted(CHAIN).generate(goals, num_samples=num_samples)
+
+    [result] = search(Told(), [zoo("chain")], engine)
+    assert result.success
+    assert told == [[[True, False]]] * 3
+
+
 def test_every_one_of_several_goals(engine, zoo, scripted):
     tactics = {"⊢ p ∧ q": [("constructor", -0.1)], "case left": [("exact hp", -0.1)],
                "⊢ q": [("exact hq", -2.0)]}  # fmt: skip

@@ -15,6 +15,7 @@ from lean_dojo_plugins.causal_lm.generate.generator import CausalTacticGenerator
 from lean_dojo_plugins.causal_lm.generate.sampling import pick, uniforms
 from lean_dojo_plugins.causal_lm.model.bases import load_tokenizer
 from lean_dojo_v2.errors import CheckpointError, TrainingError
+from lean_dojo_v2.lean import TacticWords
 
 GOALS = ["⊢ x1 + 0 = 0 + x1", "h1 : x1 = 2\nh2 : x2 = 3\n⊢ x5 + 0 = 0 + x5", "⊢ True"]
 
@@ -102,6 +103,31 @@ def test_a_tactic_that_does_not_end_is_dropped(loaded):
     never = CausalTacticGenerator.from_model(model, tokenizer)
     never.ends = torch.tensor([model.config.vocab_size + 1])
     assert never.generate(GOALS[:1], 2, max_new_tokens=3) == [[]]
+
+
+def test_a_sample_that_begins_no_tactic_ends_there(generator, monkeypatch):
+    asked = []
+    forward = generator.model.forward
+    monkeypatch.setattr(
+        generator.model, "forward", lambda *a, **k: asked.append(len(k["input_ids"])) or forward(*a, **k)
+    )
+    seeds = list(range(len(GOALS)))
+    plain = generator.generate(GOALS, 6, seeds=seeds, merge=False)
+    unlimited, asked[:] = sum(asked), []
+    none, some = TacticWords(frozenset({"☃"})), TacticWords(frozenset(), other=True)
+    found = generator.generate(GOALS, 6, seeds=seeds, merge=False, words=[none, some, None])
+    assert {text for text, _ in found[0]} == {""}
+    assert [text for each in found[1:] for text, _ in each] == [
+        text for each in plain[1:] for text, _ in each
+    ], "the others are as without"
+    assert sum(asked) < unlimited
+    assert generator.generate(GOALS[:1], 6, seeds=[0], words=[none]) == [[]]
+    asked.clear()
+    firsts = {text[0] for text, _ in plain[0] if text}
+    known = TacticWords(frozenset(firsts))
+    kept = generator.generate(GOALS[:1], 6, seeds=[0], merge=False, words=[known])[0]
+    for (text, _), (was, _) in zip(kept, plain[0], strict=True):
+        assert text == (was if was and known.begin(f"{was} ") else "")
 
 
 def test_ends_are_newlines_and_the_end_of_turn(loaded):

@@ -4,7 +4,7 @@ import Dojo.PlainSettings
 import Dojo.States
 
 /-!
-# Looking into environments, terms and syntax: `env.*`, `expr.echo`, `dojo.parse_tactic`
+# Looking into environments, terms and syntax: `env.*`, `expr.echo`, `dojo.parse_tactic`, `dojo.tactic_words`
 -/
 
 namespace Dojo
@@ -160,7 +160,7 @@ private def parsePiece (request : Request) : DojoM Json := do
   let stop ← orRefuse "parse" (parsePrefix env category.toName (request.text "input"))
   return record [("pos", toJson stop)]
 
-/-! ## `dojo.parse_tactic`: nothing is elaborated and nothing runs -/
+/-! ## `dojo.parse_tactic`, `dojo.tactic_words`: nothing is elaborated and nothing runs -/
 
 /-- Node kinds, identifiers and atoms of a syntax tree, each once, in order. -/
 private structure Inventory where
@@ -180,10 +180,14 @@ private partial def takeInventory (inventory : Inventory) (stx : Syntax) : Inven
   | .atom _ text => { inventory with atoms := once inventory.atoms text }
   | .ident _ _ name _ => { inventory with identifiers := once inventory.identifiers (nameText name) }
 
+/-- The environment of the request's state; without one, the session's. -/
+private def envOf (request : Request) : DojoM Environment := do
+  match request.nat? "stateId" with
+  | some id => return (← getState id).env
+  | none => sessionEnv
+
 private def parseTactic (request : Request) : DojoM Json := do
-  let env ← match request.nat? "stateId" with
-    | some id => pure (← getState id).env
-    | none => sessionEnv
+  let env ← envOf request
   match parseText env `tactic (request.text "tactic") with
   | .error problem => return record [("parseError", .str problem)]
   | .ok stx =>
@@ -194,6 +198,15 @@ private def parseTactic (request : Request) : DojoM Json := do
       ("identifiers", toJson inventory.identifiers),
       ("atoms", toJson inventory.atoms)]
       [if hasPlainSettings stx then none else some ("evaluates", .bool true)]
+
+/-- The tokens that a tactic may begin with. Lean itself has a parser of any identifier, for the message "unknown tactic". -/
+private def tacticWords (request : Request) : DojoM Json := do
+  let some category := (Parser.parserExtension.getState (← envOf request)).categories.find? `tactic
+    | refuse "parse" "there are no tactics"
+  let (ofIdents, ofTokens) := category.tables.leadingTable.toList.partition (·.1 == identKind)
+  let words := ofTokens.map (·.1.getString!)
+  let other := ofIdents.any (·.2.length > 1) || !category.tables.leadingParsers.isEmpty
+  return record [("words", toJson words), ("other", .bool other)]
 
 def inspectCommands : List Command := [
   { name := "env.inspect", run := inspect, fields := [
@@ -206,7 +219,8 @@ def inspectCommands : List Command := [
   { name := "env.add", run := addConstant, fields := [
       required .text "name", optional .texts "levels", optional .text "type", required .text "value",
       optional .boolean "isTheorem", optional .boolean "typeErrorsAsGoals"] },
-  { name := "dojo.parse_tactic", fields := [required .text "tactic", optional .natural "stateId"], run := parseTactic }
+  { name := "dojo.parse_tactic", fields := [required .text "tactic", optional .natural "stateId"], run := parseTactic },
+  { name := "dojo.tactic_words", fields := [optional .natural "stateId"], run := tacticWords }
 ]
 
 end Dojo

@@ -124,7 +124,8 @@ accepts its whole proof.
 
 `expr.echo` elaborates a term and infers its type. `env.parse` parses a prefix of the input and says where it ends, in
 bytes. `dojo.parse_tactic` parses exactly one tactic, in the environment of a state if one is given; the answer has
-`evaluates` if Lean would evaluate a term of it as a setting, and `parseError` if it is no tactic.
+`evaluates` if Lean would evaluate a term of it as a setting, and `parseError` if it is no tactic. `dojo.tactic_words` lists
+the tokens that a tactic may begin with, and `other` says whether one may also begin in another way.
 
     expr.echo {"expr": "fun n : Nat => n + 1"}
     {"expr": {"pp": "fun n => n + 1"}, "type": {"pp": "Nat → Nat"}}
@@ -133,6 +134,8 @@ bytes. `dojo.parse_tactic` parses exactly one tactic, in the environment of a st
     dojo.parse_tactic {"tactic": "simp [Nat.add_comm]"}
     {"kind": "Lean.Parser.Tactic.simp", "kinds": ["Lean.Parser.Tactic.simp", "Lean.Parser.Tactic.optConfig", "null",
       "Lean.Parser.Tactic.simpLemma"], "identifiers": ["Nat.add_comm"], "atoms": ["simp", "[", "]"]}
+    dojo.tactic_words
+    {"words": "…", "other": false}
 
 `env.add` adds a definition, or with `isTheorem` a theorem. `env.inspect` describes a constant; `value`, `dependency` and
 `source` ask for more. `env.catalog` lists constants, each after the first letter of its kind. `env.describe` lists the

@@ -16,7 +16,7 @@ from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from lean_dojo_core import DatasetFormatter, Message, formats_whole_proofs, registry
 from lean_dojo_core.errors import UnknownNameError, UsageError
-from lean_dojo_plugins.causal_lm.generate.sampling import Choice, sample, uniforms
+from lean_dojo_plugins.causal_lm.generate.sampling import Choice, Hopes, sample, uniforms
 from lean_dojo_plugins.causal_lm.model.bases import ADAPTER_FILE, load_tokenizer
 from lean_dojo_plugins.causal_lm.model.label_head import restore_forward
 from lean_dojo_plugins.causal_lm.model.loading import load_for_inference, match_vocabulary
@@ -24,6 +24,7 @@ from lean_dojo_plugins.causal_lm.text.templates import A_TURN, render
 from lean_dojo_plugins.causal_lm.text.tokenisation import encode_prompt
 from lean_dojo_plugins.training import choose_device, resolve_model, trained_settings
 from lean_dojo_v2.errors import CheckpointError
+from lean_dojo_v2.lean import TacticWords
 from lean_dojo_v2.prover import whole_proof_prompt
 
 log = logging.getLogger(__name__)
@@ -166,6 +167,7 @@ class CausalTacticGenerator:
         premises: Sequence[Sequence[str]] | None = None,
         seed: int | None = None,
         seeds: Sequence[int] = (),
+        words: Sequence[TacticWords | None] = (),
         merge: bool = True,
     ) -> list[list[ScoredText]]:
         """Suggest tactics for each goal.
@@ -180,6 +182,8 @@ class CausalTacticGenerator:
             seed: Makes sampling repeatable.
             seeds: A seed for each goal, instead of ``seed``: its samples then do not depend on the
                 other goals.
+            words: For each goal what a tactic may begin with, if known: a sample that begins
+                otherwise ends there, as empty text.
             merge: Merge equal tactics and drop samples that are not tactics; otherwise every sample
                 is returned as drawn, and one that did not end as empty text.
 
@@ -203,10 +207,14 @@ class CausalTacticGenerator:
             self.prompt_ids(goal, texts, max_new_tokens)
             for goal, texts in zip(goals, given, strict=True)
         ]
+        known = list(words) or [None] * len(goals)
         found = self.complete(
-            prompts, samples, max_new_tokens, temperature=temperature, seeds=own_seeds
+            prompts, samples, max_new_tokens, temperature=temperature, seeds=own_seeds, words=known
         )
-        lines = [[(text.partition("\n")[0].strip(), score) for text, score in e] for e in found]
+        lines = [
+            [(_line(text, beginnings), score) for text, score in each]
+            for each, beginnings in zip(found, known, strict=True)
+        ]
         return [_distinct(each) for each in lines] if merge else lines
 
     def write_proofs(
@@ -248,6 +256,7 @@ class CausalTacticGenerator:
         *,
         temperature: float,
         seeds: Sequence[int],
+        words: Sequence[TacticWords | None] = (),
         whole: bool = False,
     ) -> list[list[ScoredText]]:
         """Complete prompts of token ids.
@@ -258,6 +267,8 @@ class CausalTacticGenerator:
             max_new_tokens: Longest completion; one that does not end by then is empty text.
             temperature: Of sampling; 0 takes the most probable token at each place.
             seeds: One for each prompt.
+            words: For each prompt the words that a completion must begin with, if known; a
+                completion that begins otherwise may be cut off there, as empty text.
             whole: Continue to the end of the turn, not only to the end of the line.
 
         Returns:
@@ -272,7 +283,8 @@ class CausalTacticGenerator:
             for batch in self._batches(prompts, samples, max_new_tokens):
                 chosen, device = [seeds[index] for index in batch], self.model.device
                 draws = uniforms(chosen, samples, max_new_tokens, device)
-                choice = Choice(temperature, draws, ends.to(device))
+                wanted = [words[index] for index in batch for _ in range(samples)] if words else []
+                choice = Choice(temperature, draws, ends.to(device), self._hopes(wanted))
                 asked = [prompts[index] for index in batch]
                 found = sample(self.model, asked, choice, pad=pad)
                 for index, each in zip(batch, found, strict=True):
@@ -280,6 +292,20 @@ class CausalTacticGenerator:
         finally:
             self.model.train(training)
         return results
+
+    def _hopes(self, words: Sequence[TacticWords | None]) -> Hopes | None:
+        """Tell samples that may become a tactic from others, if the words are known."""
+        if not any(words):
+            return None
+
+        def hopes(sample: int, tokens: list[int]) -> bool | None:
+            known = words[sample]
+            if known is None:
+                return True
+            text = self._text(tokens)
+            return None if text.endswith("\ufffd") else known.begin(text)
+
+        return hopes
 
     def _proof_prompt(self, statement: str) -> list[Message]:
         if formats_whole_proofs(self.formatter):
@@ -340,6 +366,12 @@ def end_tokens(tokenizer: PreTrainedTokenizerBase, model: PreTrainedModel) -> li
         if "Ċ" in text or "\n" in text or text == "<0x0A>"
     )
     return sorted(ends)
+
+
+def _line(text: str, words: TacticWords | None) -> str:
+    """Return the first line, or nothing if no tactic begins like that."""
+    line = text.partition("\n")[0].strip()
+    return line if words is None or words.begin(f"{line} ") else ""
 
 
 def _distinct(suggestions: Sequence[ScoredText]) -> list[ScoredText]:

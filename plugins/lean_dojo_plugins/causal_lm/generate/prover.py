@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from lean_dojo_core.records import Theorem
+from lean_dojo_v2.lean import TacticWords
 from lean_dojo_v2.lean_agent import ProverConfig
 from lean_dojo_v2.prover import (
     CLOSING_TACTICS,
@@ -167,6 +168,7 @@ class Sampler:
         num_samples: int,
         premises: Sequence[Sequence[str]] = (),
         seeds: Sequence[int] = (),
+        words: Sequence[TacticWords | None] = (),
     ) -> list[list[Suggestion]]:
         """Sample tactics; see :class:`lean_dojo_v2.prover.suggestion.TacticGenerator`."""
         self._seed += 1
@@ -178,6 +180,7 @@ class Sampler:
             premises=premises or None,
             seed=self._seed,
             seeds=seeds,
+            words=words,
         )
         # Batching changes the last digits; round, so that equal probabilities stay equal.
         return [

@@ -5,7 +5,7 @@ A prompt is run through the model once; its keys and values are then repeated fo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 import attrs
@@ -21,6 +21,11 @@ copies the cache."""
 
 Sample: TypeAlias = tuple[list[int], float]
 """The tokens of a completion, none if it did not end, and its log-probability."""
+
+
+Hopes: TypeAlias = Callable[[int, list[int]], bool | None]
+"""Of a sample, by its number, and its tokens so far: whether it may become what is wanted; ``None``
+if that is not known yet. Asked no more once it is."""
 
 
 def uniforms(seeds: Sequence[int], samples: int, tokens: int, device: torch.device) -> torch.Tensor:
@@ -51,11 +56,12 @@ def pick(probabilities: torch.Tensor, draws: torch.Tensor) -> torch.Tensor:
 
 @attrs.frozen
 class Choice:
-    """Choice of the next token, and tokens that end a completion."""
+    """Choice of the next token, and what ends a completion: tokens, or that there is no hope."""
 
     temperature: float
     draws: torch.Tensor  # (samples, tokens)
     ends: torch.Tensor
+    hopes: Hopes | None = None
 
     def of(self, log_probs: torch.Tensor, samples: torch.Tensor, step: int) -> torch.Tensor:
         """Choose one token per row of ``(rows, vocabulary)``; each row continues a sample."""
@@ -67,7 +73,11 @@ class Choice:
 
 @torch.inference_mode()
 def sample(
-    model: PreTrainedModel, prompts: Sequence[list[int]], choice: Choice, *, pad: int
+    model: PreTrainedModel,
+    prompts: Sequence[list[int]],
+    choice: Choice,
+    *,
+    pad: int,
 ) -> list[list[Sample]]:
     """Sample completions of each prompt, as many and of as many tokens as there are draws."""
     width, samples = max(map(len, prompts)), len(choice.draws) // len(prompts)
@@ -110,12 +120,14 @@ def _go_on(
     """Write completions after prompts whose keys and values are in the cache, a row a sample.
 
     ``logits`` of shape ``(samples, vocabulary)`` follow the prompts; ``mask`` is theirs,
-    ``(samples, length)``. A completion that does not end in time gives no tokens.
+    ``(samples, length)``. A completion that does not end in time, or is without hope, gives no
+    tokens.
     """
     rows = torch.arange(len(mask), device=mask.device)  # the samples that are computed
     ended = torch.zeros(len(mask), dtype=torch.bool, device=mask.device)
     totals = torch.zeros(len(mask), device=mask.device)
     texts: list[list[int]] = [[] for _ in range(len(mask))]
+    undecided = set(range(len(mask)))
     for step in range(choice.draws.shape[1]):
         log_probs = torch.log_softmax(logits.float(), dim=-1)
         chosen = choice.of(log_probs, rows, step)
@@ -128,6 +140,14 @@ def _go_on(
             if counts:
                 texts[sample].append(token)
         ended[rows] |= torch.isin(chosen, choice.ends)
+        if choice.hopes is not None and undecided:
+            undecided.difference_update(ended.nonzero().flatten().tolist())
+            for sample in sorted(undecided):
+                hope = choice.hopes(sample, texts[sample])
+                if hope is not None:
+                    undecided.remove(sample)
+                if hope is False:
+                    texts[sample], ended[sample] = [], True
         keep = (~ended[rows]).nonzero().squeeze(1)
         if len(keep) == 0:
             break

@@ -22,6 +22,8 @@ from lean_dojo_v2.prover import EndpointError
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
+    from lean_dojo_v2.lean import TacticWords
+
 WORKERS = 32
 """Concurrent requests, one for each goal; the server batches them."""
 
@@ -116,6 +118,7 @@ class ServedTacticGenerator(CausalTacticGenerator):
         *,
         temperature: float,
         seeds: Sequence[int],
+        words: Sequence[TacticWords | None] = (),  # noqa: ARG002 - servers stop at tokens only
         whole: bool = False,
     ) -> list[list[ScoredText]]:
         """Complete prompts, one request each; see :meth:`CausalTacticGenerator.complete`."""
