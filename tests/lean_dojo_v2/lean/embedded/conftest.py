@@ -16,7 +16,8 @@ from lean_dojo_v2.lean.engines.embedded.launch import embedded_plan
 from lean_dojo_v2.lean.engines.native import native_plan
 from lean_dojo_v2.lean.engines.process import LaunchPlan
 
-REQUEST_SECONDS = 120
+REQUEST_SECONDS = 900
+"""Ends a stuck engine; a machine without free memory may stand still for minutes."""
 
 
 class Engine:
