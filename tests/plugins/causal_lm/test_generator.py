@@ -109,7 +109,9 @@ def test_a_sample_that_begins_no_tactic_ends_there(generator, monkeypatch):
     asked = []
     forward = generator.model.forward
     monkeypatch.setattr(
-        generator.model, "forward", lambda *a, **k: asked.append(len(k["input_ids"])) or forward(*a, **k)
+        generator.model,
+        "forward",
+        lambda *a, **k: asked.append(len(k["input_ids"])) or forward(*a, **k),
     )
     seeds = list(range(len(GOALS)))
     plain = generator.generate(GOALS, 6, seeds=seeds, merge=False)
