@@ -183,7 +183,7 @@ class CausalTacticGenerator:
             seeds: A seed for each goal, instead of ``seed``: its samples then do not depend on the
                 other goals.
             words: For each goal what a tactic may begin with, if known: a sample that begins
-                otherwise ends there, as empty text.
+                otherwise is cut off there, with a log-probability of minus infinity.
             merge: Merge equal tactics and drop samples that are not tactics; otherwise every sample
                 is returned as drawn, and one that did not end as empty text.
 
@@ -207,14 +207,10 @@ class CausalTacticGenerator:
             self.prompt_ids(goal, texts, max_new_tokens)
             for goal, texts in zip(goals, given, strict=True)
         ]
-        known = list(words) or [None] * len(goals)
         found = self.complete(
-            prompts, samples, max_new_tokens, temperature=temperature, seeds=own_seeds, words=known
+            prompts, samples, max_new_tokens, temperature=temperature, seeds=own_seeds, words=words
         )
-        lines = [
-            [(_line(text, beginnings), score) for text, score in each]
-            for each, beginnings in zip(found, known, strict=True)
-        ]
+        lines = [[(text.partition("\n")[0].strip(), score) for text, score in e] for e in found]
         return [_distinct(each) for each in lines] if merge else lines
 
     def write_proofs(
@@ -267,8 +263,8 @@ class CausalTacticGenerator:
             max_new_tokens: Longest completion; one that does not end by then is empty text.
             temperature: Of sampling; 0 takes the most probable token at each place.
             seeds: One for each prompt.
-            words: For each prompt the words that a completion must begin with, if known; a
-                completion that begins otherwise may be cut off there, as empty text.
+            words: For each prompt what a completion has to begin with, if known; one that begins
+                otherwise may be cut off there.
             whole: Continue to the end of the turn, not only to the end of the line.
 
         Returns:
@@ -368,16 +364,10 @@ def end_tokens(tokenizer: PreTrainedTokenizerBase, model: PreTrainedModel) -> li
     return sorted(ends)
 
 
-def _line(text: str, words: TacticWords | None) -> str:
-    """Return the first line, or nothing if no tactic begins like that."""
-    line = text.partition("\n")[0].strip()
-    return line if words is None or words.begin(f"{line} ") else ""
-
-
 def _distinct(suggestions: Sequence[ScoredText]) -> list[ScoredText]:
     """Merge equal tactics, drop empty ones and broken characters; most probable first."""
     best: dict[str, float] = {}
     for text, score in suggestions:
-        if text and "\ufffd" not in text and score > best.get(text, float("-inf")):
-            best[text] = score
+        if text and "\ufffd" not in text:
+            best[text] = max(score, best.get(text, score))
     return sorted(best.items(), key=lambda item: -item[1])

@@ -20,7 +20,8 @@ KEPT_SHARE = 0.75
 copies the cache."""
 
 Sample: TypeAlias = tuple[list[int], float]
-"""The tokens of a completion, none if it did not end, and its log-probability."""
+"""The tokens of a completion, none if it did not end, and its log-probability; of one that was
+given up, the tokens until then and minus infinity."""
 
 
 Hopes: TypeAlias = Callable[[int, list[int]], bool | None]
@@ -120,8 +121,7 @@ def _go_on(
     """Write completions after prompts whose keys and values are in the cache, a row a sample.
 
     ``logits`` of shape ``(samples, vocabulary)`` follow the prompts; ``mask`` is theirs,
-    ``(samples, length)``. A completion that does not end in time, or is without hope, gives no
-    tokens.
+    ``(samples, length)``. A completion that does not end in time gives no tokens.
     """
     rows = torch.arange(len(mask), device=mask.device)  # the samples that are computed
     ended = torch.zeros(len(mask), dtype=torch.bool, device=mask.device)
@@ -147,7 +147,7 @@ def _go_on(
                 if hope is not None:
                     undecided.remove(sample)
                 if hope is False:
-                    texts[sample], ended[sample] = [], True
+                    totals[sample], ended[sample] = -torch.inf, True
         keep = (~ended[rows]).nonzero().squeeze(1)
         if len(keep) == 0:
             break
