@@ -44,7 +44,7 @@ def test_what_closes_a_goal_begins_with_a_hypothesis_and_ends_with_definitions()
 @pytest.mark.parametrize(
     ("target", "first"),
     [
-        ("∀ p q : Prop, p ∧ q → q ∧ p", "intro p q"),
+        pytest.param("∀ p q : Prop, p ∧ q → q ∧ p", "intro p q", marks=pytest.mark.slow),
         ("∀ (P : Nat → Prop), P 0 → (∀ n, P n → P (n + 1)) → ∀ n, P n", "intro P"),
     ],
 )

@@ -43,9 +43,14 @@ def test_a_file_that_holds(lean_dojo, warm, type_in):
 @pytest.mark.parametrize(
     ("text", "reason", "said"),
     [
-        ("theorem t : 1 = 2 := sorry\n", "sorry", "x.lean:1: t: sorry"),
-        ("axiom oops : False\ntheorem t : 1 = 2 := oops.elim\n", "axiom", "the axiom oops"),
-        ("theorem t : 1 = 2 := rfl\n", None, "x.lean:1:22: error: "),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)  # the verdicts are tested without commands
+            for case in (
+                ("theorem t : 1 = 2 := sorry\n", "sorry", "x.lean:1: t: sorry"),
+                ("axiom oops : False\ntheorem t : 1 = 2 := oops.elim\n", "axiom", "the axiom oops"),
+                ("theorem t : 1 = 2 := rfl\n", None, "x.lean:1:22: error: "),
+            )
+        ),
         (
             "theorem t (n : Nat) : n = n := rfl\n",
             "statement-changed",

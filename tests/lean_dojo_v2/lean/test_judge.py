@@ -263,7 +263,11 @@ theorem less (n : Nat) : n < n + 1 := by omega
 """
 
 
-@pytest.mark.parametrize("imported", [False, True], ids=["in its file", "in a module"])
+@pytest.mark.parametrize(
+    "imported",
+    [pytest.param(False, marks=pytest.mark.slow), True],
+    ids=["in its file", "in a module"],
+)
 @pytest.mark.parametrize(
     ("statement", "proof", "ways"),
     [("3 < 4", "exact less 3", [False]), ("first [1] (less 0) = 1", "rfl", [False, True])],

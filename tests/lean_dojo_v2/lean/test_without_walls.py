@@ -138,8 +138,14 @@ POISONS = {
 }  # fmt: skip
 """What stands before a theorem, to make it seem to say or to prove something else."""
 PROVED = {"a hidden axiom": "propext'.elim"}
-QUICK = {"a closure in a structure"}
-NATIVE_KINDS = {*QUICK, "a default tactic", "a macro", "a linter", "a hidden axiom"}
+QUICK = {"reduceBool"}
+NATIVE_KINDS = {
+    "a closure in a structure",
+    "a default tactic",
+    "a macro",
+    "a linter",
+    "a hidden axiom",
+}
 """One of each sort: an engine of its own process for every text takes its time."""
 
 

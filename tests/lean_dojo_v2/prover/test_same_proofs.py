@@ -68,6 +68,7 @@ def found(engine, zoo):
     return search
 
 
+@pytest.mark.slow
 def test_a_busy_machine_and_other_batches_change_nothing(found):
     quiet = found()
     assert {tactics is not None for tactics, *_ in quiet.values()} == {True, False}

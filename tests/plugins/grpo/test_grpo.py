@@ -222,8 +222,9 @@ def adapter_of(tiny_model, folder: Path, strength: float) -> Path:
 KL = {"beta": 0.1, "max_steps": 2, "num_generations": 2, "max_completion_length": 8}
 
 
-@pytest.mark.parametrize("lora", [True, pytest.param(False, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("start", [pytest.param("model", marks=pytest.mark.slow), "adapter"])
+@pytest.mark.slow
+@pytest.mark.parametrize("lora", [True, False])
+@pytest.mark.parametrize("start", ["model", "adapter"])
 def test_the_kl_is_to_the_start_of_the_run_at_every_repository(
     tmp_path, traced, tiny_model, lora, start
 ):

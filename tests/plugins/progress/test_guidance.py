@@ -72,6 +72,7 @@ class FixedProver(BaseProver):
         return ""
 
 
+@pytest.mark.slow
 def test_the_variable_changes_the_order(engine, progress_model, monkeypatch):
     text = "theorem s (p q : Prop) (h : p ∨ q) : q ∨ p := sorry\n"
     theorem = SourceTheorem(text, "s", "S.lean", (1, 1), (1, len(text)))

@@ -364,27 +364,29 @@ def test_a_share_of_the_human_proofs_is_learned(database, tiny_model, tmp_path):
     one: Any = {"trainer_args": {"max_steps": 1}}
     shown: dict[float, set[str]] = {}
     both: dict[float, set[str]] = {}
+    everything, data = DatabaseSource(repos(database, "one", "two"), database), tmp_path / "data"
+
+    def exported() -> set[str]:
+        return {t.full_name for t in read_theorems(data / "random" / "train.json")}
+
     for share in (0.3, 0.7, 1.0):
-        data = tmp_path / f"data-{share}"
-        trainer = SFTTrainer(str(tiny_model), tmp_path / f"out-{share}", human_share=share, **one)
-        trainer.train(repos(database, "one", "two"), database, data)
-        shown[share] = {t.full_name for t in read_theorems(data / "random" / "train.json")}
+        HumanShare(everything, share).export(2, data)
+        shown[share] = exported()
         told = json.loads((data / "metadata.json").read_text())
         assert told.get("human_share", 1.0) == share
         assert list(read_theorems(data / "random" / "val.json"))
-        everything = DatabaseSource(repos(database, "one", "two"), database)
         HumanShare(everything, share, hidden=True).export(2, data)
-        others = {t.full_name for t in read_theorems(data / "random" / "train.json")}
-        assert not others & shown[share]
-        both[share] = others | shown[share]
+        assert not exported() & shown[share]
+        both[share] = exported() | shown[share]
     assert set() < shown[0.3] < shown[0.7] < shown[1.0] == both[0.3] == both[0.7]
+    trainer = SFTTrainer(str(tiny_model), tmp_path / "some", human_share=0.3, **one)
+    trainer.train(repos(database, "one", "two"), database, data)
+    assert exported() == shown[0.3]
     with pytest.raises(ConfigError, match="human_share must be a number from 0 to 1"):
         SFTTrainer(str(tiny_model), human_share=1.5)
-    data = tmp_path / "reinforced"
     rest = GRPOTrainer(str(tiny_model), "constant", tmp_path / "out", human_share=0.3, **one)
     rest.train(repos(database, "one", "two"), database, data)  # what sft of that share has not seen
-    given = {t.full_name for t in read_theorems(data / "random" / "train.json")}
-    assert given == shown[1.0] - shown[0.3]
+    assert exported() == shown[1.0] - shown[0.3]
     plain = GRPOTrainer(str(tiny_model), "constant", tmp_path / "out")
     assert plain.settings()["human_share"] == 0.0
     assert rest.settings()["human_share"] == 0.3

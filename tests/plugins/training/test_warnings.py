@@ -12,7 +12,10 @@ from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.trainer.progress_trainer import ProgressTrainer
 
 
-@pytest.mark.parametrize("name", ["gradient_checkpointing", "activation_checkpointing"])
+@pytest.mark.parametrize(
+    "name",
+    ["gradient_checkpointing", pytest.param("activation_checkpointing", marks=pytest.mark.slow)],
+)
 def test_no_future_warning_reaches_the_user(
     name, traced, tiny_model, encoder, dataset_file, tmp_path
 ):

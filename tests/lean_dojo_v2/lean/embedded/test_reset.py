@@ -50,6 +50,7 @@ def engine() -> Iterator[Engine]:
     made.process.close()
 
 
+@pytest.mark.slow
 def test_a_macro_of_the_process_is_gone(engine: Engine) -> None:
     for text in (MACRO, UNSEEN):
         assert engine.process.reset(SECONDS)
