@@ -14,8 +14,8 @@ public command; a killed run goes on with the same command, stage by stage.
 | expert-iteration | one round, from what ``sft`` learned |
 | grpo | whole proofs, a few steps, from what ``sft`` learned |
 
-*Sampling*: tactics a second of the processor, beside plain ``generate`` of transformers with the
-same prompts, samples and longest tactic.
+*Sampling*: tactics a second of the processor, with and without an end where no tactic can begin,
+beside plain ``generate`` of transformers with the same prompts, samples and longest tactic.
 
 ``report.md`` has what each proves, and the wall time, processor time and peak memory of each stage:
 of its process and the engines that it started, in all.
@@ -30,6 +30,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from itertools import chain
 from multiprocessing import get_context
 from pathlib import Path
@@ -43,6 +44,7 @@ import psutil
 from lean_dojo_v2.benchmarks import PROVER, AttemptFolder, Comparison, proved_by
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.files import atomic_write_bytes, atomic_write_text
+from lean_dojo_v2.lean import Server, TacticWords
 from lean_dojo_v2.prover import SHIPPED
 from lean_dojo_v2.sample import (
     SAMPLE_PROJECTS,
@@ -280,10 +282,17 @@ def sampling(model: Path, count: int) -> dict[str, float]:
         with torch.inference_mode():
             policy.generate(**batch, do_sample=True, top_k=0, max_new_tokens=TACTIC_TOKENS)
 
-    def mine() -> None:
-        ours.generate(goals, SAMPLES, max_new_tokens=TACTIC_TOKENS, seed=0, merge=False)
+    def mine(words: Sequence[TacticWords] = ()) -> None:
+        ours.generate(
+            goals, SAMPLES, max_new_tokens=TACTIC_TOKENS, seed=0, merge=False, words=words
+        )
 
-    return {"ours": _rate(mine, len(prompts)), "plain generate": _rate(plain, len(prompts))}
+    with Server() as lean:
+        words = [lean.tactic_words()] * len(goals)
+    ways: dict[str, Callable[[], None]] = {
+        "plain generate": plain, "ours": mine, "ours, prose cut off": partial(mine, words),
+    }  # fmt: skip
+    return {name: _rate(way, len(prompts)) for name, way in ways.items()}
 
 
 def _rate(sample: Callable[[], None], count: int) -> float:
