@@ -43,7 +43,7 @@ ABSENT: Record = {"exists": False, "kernel": None}
 """Detail for a theorem missing in the judge's answer."""
 
 _KERNEL = "kernel"
-"""What a proof mentions that asks Lean's kernel itself."""
+"""What a text mentions that asks Lean's kernel itself."""
 SORRY = "sorryAx"
 """The axiom behind ``sorry``."""
 _GOAL_NAME = "lean_dojo_goal"
@@ -183,8 +183,8 @@ def check_declaration(
     Raises:
         LeanError: If the theorem's own statement does not elaborate.
     """
-    # The kernel looks once, in the judge, unless the proof asks it something: `decide +kernel`.
-    kernel = _KERNEL in declaration
+    # The kernel looks once, in the judge, unless the text asks it something: `decide +kernel`.
+    kernel = _KERNEL in source.before + declaration
     outcome = _check_declaration(server, source, declaration, timeout, hear, kernel=kernel)
     if outcome.refusal is not None and outcome.refusal.reason is Reason.UNCHECKED and not kernel:
         # Where Lean's kernel refuses, Lean tries something else, or says what is wrong, and where.
@@ -222,7 +222,7 @@ def _check_declaration(
         return _refused(Refusal(Reason.UNCHECKED, described))
     record = described.get(source.full_name, ABSENT)
     outcome = judge_declaration(record)
-    if outcome.valid and not _states(server, source, record["statement"], report, timeout):
+    if outcome.valid and record["statement"] != _statement(server, source, report, timeout):
         detail = f"{source.full_name} states something other than before"
         return _refused(Refusal(Reason.STATEMENT, detail), outcome.axioms)
     return outcome
@@ -275,56 +275,41 @@ def _fields(source: SourceTheorem, declaration: str) -> dict[str, Any]:
     }
 
 
-_statements: LRUCache[tuple[str, str | None]] = LRUCache(10_000)
+_statements: LRUCache[tuple[str, str]] = LRUCache(10_000)
 """What theorems state, each with the modules of the project that it was read behind."""
 
 
-def _states(
-    server: Server, source: SourceTheorem, statement: str, report: ElaboratedText, timeout: float
-) -> bool:
-    """Whether a statement is the theorem's own, as a judge has it from a reader of the reference.
-
-    ``report`` is about another proof of it. Most of a reader's time goes to the proofs before the
-    theorem, in its file and in the modules that this imports, so it leaves them out, and reads all
-    only if that makes a difference.
-    """
-    return any(
-        statement == _statement(server, source, report, timeout, proofs=proofs)
-        for proofs in ((False, True) if source.header else (True,))
-    )
-
-
 def _statement(
-    server: Server, source: SourceTheorem, report: ElaboratedText, timeout: float, *, proofs: bool
-) -> str | None:
+    server: Server, source: SourceTheorem, report: ElaboratedText, timeout: float
+) -> str:
+    """Return the theorem's own statement, as a judge has it from a reader of the reference.
+
+    ``report`` is about a proof of it. The reader elaborates all before the theorem as Lean does,
+    proofs too: what a text means may depend on whether a proof in it succeeds.
+    """
     where = server.kind, str(server.project_path), server.client, server.scope
-    key = (*where, source.header, source.before, source.head, proofs)
+    key = (*where, source.header, source.before, source.head)
     known = _statements.get(key)
     # The project's modules that its file imports may change.
     if known is None or known[0] != str(report.said["sources"]):
-        known = _read_statement(server, source, timeout, proofs=proofs)
+        known = _read_statement(server, source, timeout)
         _statements[key] = known
     return known[1]
 
 
-def _read_statement(
-    server: Server, source: SourceTheorem, timeout: float, *, proofs: bool
-) -> tuple[str, str | None]:
-    """Return the modules that a reader of the reference saw, and the statement.
-
-    Without the proofs before it, a theorem may not elaborate: then it is ``None``.
-    """
+def _read_statement(server: Server, source: SourceTheorem, timeout: float) -> tuple[str, str]:
+    """Return the modules that a reader of the reference saw, and the statement."""
     given_up = f"{source.head} := by\n  sorry{source.closing}"
     owner, fields = owner_of(server, source), _fields(source, given_up)
-    reference = server.judge.read(owner, server, {**fields, "proofs": proofs}, timeout)
+    reference = server.judge.read(owner, server, fields, timeout)
     found = server.judge.judge(reference.export, timeout)
     stated = ABSENT if isinstance(found, str) else found[source.full_name]
-    if proofs and not stated["exists"]:
+    if not stated["exists"]:
         raise LeanError(
             f"{source.file_path}:{source.start[0]}: {source.full_name} does not elaborate with "
             "sorry for its proof; trace its repository again"
         )
-    return str(reference.said["sources"]), stated.get("statement")
+    return str(reference.said["sources"]), str(stated["statement"])
 
 
 # --- judgement -----------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from lean_dojo_v2.lean.errors import EngineLostError
 from lean_dojo_v2.lean.pool.local import EnginePool
 from lean_dojo_v2.lean.text.source import SourceTheorem
 from lean_dojo_v2.lean.verify.files import FileOutcome, check_file
-from lean_dojo_v2.lean.verify.proofs import check_goal_proof, check_proof
+from lean_dojo_v2.lean.verify.proofs import _read_statement, check_goal_proof, check_proof
 from lean_dojo_v2.lean.verify.screening import Reason
 
 WRONG = "theorem target : 2 + 2 = 5 := sorry"
@@ -257,44 +257,32 @@ def test_a_statement_is_read_once_for_all_its_proofs(
     assert len(reads) == 2
 
 
-PROVED_BEFORE = """\
-def first (l : List Nat) (h : 0 < l.length) : Nat := l[0]'(by omega)
-theorem less (n : Nat) : n < n + 1 := by omega
+DEPENDS_ON_A_PROOF = """\
+def pick : Nat := by
+  first
+  | (fail_if_success (have : {} := by decide)); exact 2
+  | exact 1
 """
 
 
-@pytest.mark.parametrize(
-    "imported",
-    [pytest.param(False, marks=pytest.mark.slow), True],
-    ids=["in its file", "in a module"],
-)
-@pytest.mark.parametrize(
-    ("statement", "proof", "ways"),
-    [("3 < 4", "exact less 3", [False]), ("first [1] (less 0) = 1", "rfl", [False, True])],
-    ids=["rests on no proof", "rests on a definition with a proof in it"],
-)
-def test_proofs_before_a_theorem_are_read_only_if_it_rests_on_them(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
-    statement: str, proof: str, ways: list[bool], imported: bool,
-) -> None:  # fmt: skip
-    read, found = Judge.read, []
-    monkeypatch.setattr(Judge, "read", lambda *args: found.append(args[3]["proofs"]) or read(*args))
-    (tmp_path / "Before.lean").write_text(PROVED_BEFORE)
-    lines = [
-        "import Before" if imported else PROVED_BEFORE,
-        f"theorem target : {statement} := sorry",
-    ]
-    text = "\n".join(lines)
+@pytest.mark.parametrize("imported", [False, True], ids=["in its file", "in a module"])
+@pytest.mark.parametrize("proof", ["decide", "decide +kernel"])
+def test_the_reader_knows_which_proofs_before_a_theorem_succeed(
+    tmp_path: Path, proof: str, imported: bool
+) -> None:
+    before = DEPENDS_ON_A_PROOF.format("1 = 2").replace("decide", proof)
+    (tmp_path / "Before.lean").write_text(before)
+    first = "import Before" if imported else before
+    text = f"{first}\ntheorem target : pick = 2 := sorry"
     line = text.count("\n") + 1
-    end = (line, len(lines[1]) + 1)
-    source = SourceTheorem(text, "target", "File.lean", (line, 1), end)
+    source = SourceTheorem(text, "target", "File.lean", (line, 1), (line, 34))
     with Server(project_path=tmp_path) as server:
-        outcome = check_proof(server, source, proof)
-        assert (outcome.valid, outcome.detail) == (True, "")
-        assert found == ways
-        if imported:  # a proof of the module is left out, not believed
-            (tmp_path / "Before.lean").write_text(PROVED_BEFORE.replace("n < n + 1", "n + 1 < n"))
-            assert not check_proof(server, source, proof).valid
+        fields = {"file": f"{first}\ntheorem target : pick = 2 := rfl", "names": ["target"]}
+        whole = server.judge.judge(server.check(fields).export, None)
+        _, stated = _read_statement(server, source, 60)
+        assert stated == whole["target"]["statement"]
+        # Only the reader gives modules to the kernel; what rests on such a choice is not proved.
+        assert check_proof(server, source, "rfl").valid is not (imported and "kernel" in proof)
 
 
 def test_a_context_is_sent_once_and_stands_in_nobodys_way(fresh_engine: Server) -> None:

@@ -47,8 +47,8 @@ structure Opening where
   inScope : Bool := false
   /-- Whether to import the project's modules from their compiled files. -/
   compiled : Bool := false
-  /-- Whether proofs by tactics are elaborated, here and in the project's modules. -/
-  proofs : Bool := true
+  /-- Whether the context and the project's modules are given to Lean's kernel. -/
+  kernel : Bool := false
   options : List (String × Json) := []
   module? : Option Name := none
 
@@ -63,7 +63,6 @@ def Opening.ofRequest (request : Request) : Opening where
   fileName := request.text "fileName" "<input>"
   header := request.flag "header" true
   compiled := request.flag "compiled"
-  proofs := request.flag "proofs" true
   options := request.object "options"
   module? := (request.text? "module").map (·.toName)
 
@@ -83,12 +82,11 @@ def openText (opening : Opening) : DojoM OpenFile := do
   if opening.file.contains '\x00' then refuse "command" "file contains a NUL byte"
   let source := Source.ofText (.ofString opening.file) (placeOf opening.fileName)
   let module? := opening.module? <|> (← moduleOfFile? opening.fileName)
-  let stateFor (env : Environment) : DojoM Command.State := do
-    return withProofs (← commandState env opening.options (module?.getD unnamed)) opening.proofs
+  let stateFor (env : Environment) : DojoM Command.State := commandState env opening.options (module?.getD unnamed)
   if opening.header then
     let header ← (parseHeader source : IO Header)
     let { imports, whole, messages, parserState, .. } := header
-    let base ← header.locating (baseOf imports opening.compiled opening.proofs)
+    let base ← header.locating (baseOf imports opening.compiled opening.kernel)
     let state := openWhole (← stateFor (← upToDate base.env)) whole opening.file
     return { source, parserState, state, base, module?, imports := imports.toList.eraseDups.toArray, messages }
   let base : Base := { env := ← sessionEnv, library := ← (← read).library.get, isImported := false }
@@ -117,7 +115,7 @@ structure Opened where
 private def familyOf (file : OpenFile) (opening : Opening) : DojoM String := do
   let texts ← sourceKeys file.imports
   let options := (record opening.options).compress
-  return s!"{file.module?} {file.imports} {options} {opening.proofs} {texts}"
+  return s!"{file.module?} {file.imports} {options} {opening.kernel} {texts}"
 
 /-- The longest kept beginning of a text. -/
 private def longest? (family start : String) : DojoM (Option Beginning) := do
@@ -139,10 +137,10 @@ private def elaborateTo (file : OpenFile) (family start : String) (from? : Optio
 Opens a request's text after the commands that end within its `prefix`, a number of bytes. The state there is kept for
 further requests whose texts begin in the same way, and a longer beginning continues a shorter one. Only Lean's parser
 knows where a command begins (at its docstring, at `open Foo in`, at `mutual`), so the prefix may end inside one. The kernel
-does not look at it, which would take up to three quarters of the time.
+looks at it only on request, which takes up to three quarters of the time.
 -/
-def openBehind (request : Request) : DojoM Opened := do
-  let opening := { Opening.ofRequest request with inScope := true }
+def openBehind (request : Request) (kernel := false) : DojoM Opened := do
+  let opening := { Opening.ofRequest request with inScope := true, kernel }
   let file ← openText opening
   let stop := file.text.fromFile (request.nat "prefix")
   -- without a header the text continues the session, whose environment may change
@@ -152,7 +150,7 @@ def openBehind (request : Request) : DojoM Opened := do
   let nearest? ← longest? family start
   let entry ← match nearest? with
     | some nearest => if nearest.text == start then pure nearest else elaborateTo file family start nearest
-    | none => elaborateTo { file with state := withKernel file.state false } family start none
+    | none => elaborateTo { file with state := withKernel file.state opening.kernel } family start none
   let isSame (one : Beginning) : Bool := one.family == family && one.text == start
   keepLast (← read).beginnings maxBeginnings isSame { entry with used := entry.used + 1 }
   let { parserState, state, messages, .. } := entry

@@ -157,11 +157,6 @@ def withKernel (state : Command.State) (kernel : Bool) : Command.State :=
   let scopes := state.scopes.map fun scope => { scope with opts := debug.skipKernelTC.set scope.opts !kernel }
   { state with scopes }
 
-/-- Whether each `by` that proves something is elaborated; otherwise it is a `sorry`, which no verdict rests on. -/
-def withProofs (state : Command.State) (proofs : Bool) : Command.State :=
-  let scopes := state.scopes.map fun scope => { scope with opts := scope.opts.setBool `debug.byAsSorry !proofs }
-  if proofs then state else { state with scopes }
-
 /-- A header as Lean's own parser reads it. -/
 structure Header where
   /-- `Init` is among them unless the file begins with `prelude`. -/

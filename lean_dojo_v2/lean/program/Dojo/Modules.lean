@@ -182,12 +182,11 @@ private partial def closeScopes (module : Name) (state : Command.State) : DojoM 
 The environment after a module, and whether the module has errors. They are reported when the module itself is traced, not
 here.
 -/
-private def elaborateModule (module : Module) (below : Environment) (proofs : Bool) : DojoM (Environment × Bool) := do
+private def elaborateModule (module : Module) (below : Environment) (kernel : Bool) : DojoM (Environment × Bool) := do
   let session ← read
   let source := Source.ofText (.ofString module.text) s!"./{module.file}"
   let header ← (parseHeader source : IO Header)
-  let state := withProofs (withKernel (← commandState below (module? := module.name)) false) proofs
-  let fresh := openWhole state header.whole module.text
+  let fresh := openWhole (withKernel (← commandState below (module? := module.name)) kernel) header.whole module.text
   let start ← runText "section" fresh
   let runs ← mustInitialise module.name
   let failed ← IO.mkRef false
@@ -258,9 +257,9 @@ Refuses a module that declares the same name as another one, with the message of
 top of others that they do not import, where such a name is an error. So this elaborates the module once more, on top of its
 own imports only, to see what it declares.
 -/
-private partial def refuseClash (module : Module) (below : Base) (proofs : Bool) : DojoM Unit := do
-  let base ← elaboratedBase (← modulePlan module.imports) proofs
-  let (alone, _) ← elaborateModule module base.env proofs
+private partial def refuseClash (module : Module) (below : Base) (kernel : Bool) : DojoM Unit := do
+  let base ← elaboratedBase (← modulePlan module.imports) kernel
+  let (alone, _) ← elaborateModule module base.env kernel
   let clashing := (addedTo base.env alone).filterMap fun (name, info) => do
     let known ← below.env.find? name
     guard (!mayBeTwice known info)
@@ -271,39 +270,39 @@ private partial def refuseClash (module : Module) (below : Base) (proofs : Bool)
     moduleText origin}"
 
 /-- The environment after a module that is elaborated in memory on top of others. -/
-private partial def chained (key : String) (module : Module) (below : Base) (proofs : Bool) : DojoM Environment := do
+private partial def chained (key : String) (module : Module) (below : Base) (kernel : Bool) : DojoM Environment := do
   let chains := (← read).chains
   if let some env ← Imported.find? chains maxChains key then return env
-  let (env, failed) ← elaborateModule module below.env proofs
+  let (env, failed) ← elaborateModule module below.env kernel
   if below.owners.any (!module.imports.contains ·.1) && (failed || evades below.env env) then
-    refuseClash module below proofs
+    refuseClash module below kernel
   keepLast chains maxChains (·.key == key) { key, env }
   return env
 
 /-- The environment of a plan; the project's own modules are elaborated in memory. -/
-private partial def elaboratedBase (plan : ModulePlan) (proofs : Bool) : DojoM Base := do
+private partial def elaboratedBase (plan : ModulePlan) (kernel : Bool) : DojoM Base := do
   let library ← importModules (plan.library.map ({ module := · }))
   let mut base : Base := { env := library, library, isImported := plan.own.isEmpty }
-  let mut key := s!"{proofs} {(plan.library.map moduleText).qsort (· < ·)}"
+  let mut key := s!"{kernel} {(plan.library.map moduleText).qsort (· < ·)}"
   for module in plan.own do
     key := s!"{key}\n{module.key}"
-    let env ← chained key module base proofs
+    let env ← chained key module base kernel
     base := { base with env, owners := base.owners.push (module.name, env) }
   return base
 
 end
 
 /--
-The environment of some imports. With `compiled`, the project's modules are imported if all of them are compiled; without
-`proofs`, those that are elaborated in memory have none.
+The environment of some imports. With `compiled`, the project's modules are imported if all of them are compiled; those that
+are elaborated in memory are given to the `kernel` or not.
 -/
-def baseOf (imports : Array Name) (compiled : Bool) (proofs : Bool) : DojoM Base := do
+def baseOf (imports : Array Name) (compiled : Bool) (kernel : Bool) : DojoM Base := do
   let plan ← modulePlan imports
   if compiled && !plan.own.isEmpty then
     if let some project := (← read).project? then
       if let some stamps ← (stamps? project plan.own : IO (Option String)) then
         let env ← importBeside project imports plan stamps
         return { env, library := env, isImported := true }
-  elaboratedBase plan proofs
+  elaboratedBase plan kernel
 
 end Dojo

@@ -208,7 +208,7 @@ the tactics that follow in its block (`members`), where these begin (`column`), 
 `dojo.check` elaborates a text. The report covers the constants `names`, or `all` that stand in the text; with
 `statements`, their statements; with `tactics`, where each tactic stands, whether it ran, and whether it changed the
 goals. `sources` changes when a module of the project that the text imports does, and `warm` says whether the context was
-elaborated already. The context is given to the kernel by the judge alone; with `"kernel": false`, so is what follows it.
+elaborated already. With `"kernel": false`, the text and the project's modules are given to the kernel by the judge alone.
 Nothing in a report is a verdict. The `export` (see `Export.lean`) holds the constants as data, with
 everything that they depend on beyond the library.
 
