@@ -14,8 +14,8 @@ public command; a killed run goes on with the same command, stage by stage.
 | expert-iteration | one round, from what ``sft`` learned |
 | grpo | whole proofs, a few steps, from what ``sft`` learned |
 
-*Sampling*: tactics a second of the processor, with and without an end where no tactic can begin,
-beside plain ``generate`` of transformers with the same prompts, samples and longest tactic.
+*Sampling*: tactics a second of the processor, also with prose cut off, beside plain ``generate`` of
+transformers with the same prompts, samples and longest tactic.
 
 ``report.md`` has what each proves, and the wall time, processor time and peak memory of each stage:
 of its process and the engines that it started, in all.

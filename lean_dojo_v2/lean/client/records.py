@@ -8,6 +8,7 @@ n m : Nat
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -26,11 +27,11 @@ INACCESSIBLE = "✝"
 """Lean's mark of an inaccessible name."""
 
 
-_WORD = re.compile(r"[\w'?!]*")
+_WORD = re.compile(r"(?:[^\WλΠΣ]|['?!])*")
 """What Lean may read as one part of an identifier, and more; after it, a word is complete."""
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class TacticWords:
     """The tokens that a tactic may begin with in an environment.
 
@@ -51,15 +52,20 @@ class TacticWords:
         text = text.lstrip()
         if self.other or text.startswith(("«", "--", "/-")):
             return True
-        match = _WORD.match(text)
-        word = match[0] if match else ""
-        if len(word) == len(text):  # it may be longer
-            return None if any(one.startswith(word) for one in self.words) else False
-        if word:
-            return word in self.words
-        if any(text.startswith(one) for one in self.words):
+        found = _WORD.match(text)
+        word = found[0] if found else ""
+        if word in self.words and word != text:
             return True
-        return None if text in {"-", "/"} or any(w.startswith(text) for w in self.words) else False
+        if any(text.startswith(symbol) for symbol in self._symbols):
+            return True
+        if text in {"", "-", "/"} or any(one.startswith(text) for one in self.words):
+            return None  # it depends on how the text goes on
+        return False
+
+    @functools.cached_property
+    def _symbols(self) -> tuple[str, ...]:
+        """The tokens that are no single word: they end where they end, whatever follows."""
+        return tuple(one for one in self.words if not _WORD.fullmatch(one))
 
 
 def parse_expr(payload: Mapping[str, Any]) -> Expr:

@@ -7,7 +7,7 @@ import itertools
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 import attrs
@@ -19,6 +19,7 @@ from lean_dojo_v2.lean import (
     GoalState,
     LeanError,
     ProofOutcome,
+    RequestError,
     Server,
     StaleStateError,
     TacticOutcome,
@@ -92,7 +93,8 @@ class TheoremSearch:
 
     def _open(self) -> GoalState:
         state = self.problem.open(self.server)
-        self.words = self.server.tactic_words(state)
+        with suppress(RequestError, EngineUnavailableError):  # an engine that does not know them
+            self.words = self.server.tactic_words(state)
         return state
 
     def apply(self, node: Node, suggestions: Sequence[Suggestion]) -> list[Child]:

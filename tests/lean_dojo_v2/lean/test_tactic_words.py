@@ -22,6 +22,8 @@ def test_what_a_tactic_may_begin_with_is_known_before_it_is_written(fresh_engine
     assert len(tactics) > 1000
     lost = {tactic for tactic in tactics if not words.begin(f"{tactic} ")}
     assert not lost, "a human's tactic"
+    beginnings = {tactic[:length] for tactic in tactics for length in range(12)}
+    assert not [one for one in beginnings if words.begin(one) is False]
     for prose in ("To prove", "1. simp", "We", "theorem t", "by simp", "```lean", "⊢ p", "Fix n"):
         assert words.begin(prose) is False, prose
     fresh_engine.load_definitions('syntax "Fix" ident : tactic')
@@ -30,3 +32,15 @@ def test_what_a_tactic_may_begin_with_is_known_before_it_is_written(fresh_engine
     fresh_engine.load_definitions('syntax ident "works" : tactic')
     assert fresh_engine.tactic_words().begin("Zorn") is True
     assert fresh_engine.tactic_words(state).begin("Zorn") is False
+
+
+def test_tokens_of_all_sorts_are_known(fresh_engine: Server) -> None:
+    fresh_engine.load_definitions(
+        'syntax "go∎" : tactic\nsyntax "x-y" : tactic\nsyntax "x-" : term\nsyntax "go" : term'
+    )
+    words = fresh_engine.tactic_words()
+    for text in ("go∎", "x-y", "exactλ h => h", "exact‹p›", "exact(h)", "· rfl", "if! "):
+        assert words.begin(f"{text} ") is not (text == "if! "), text
+    assert [words.begin(text) for text in ("go", "x", "x-", "exact", "")] == [None] * 5
+    fresh_engine.load_definitions('syntax num "steps" : tactic')
+    assert fresh_engine.tactic_words().other

@@ -199,13 +199,18 @@ private def parseTactic (request : Request) : DojoM Json := do
       ("atoms", toJson inventory.atoms)]
       [if hasPlainSettings stx then none else some ("evaluates", .bool true)]
 
+/-- Kinds of syntax that stand for many tokens. -/
+private def openKinds : List SyntaxNodeKind :=
+  [identKind, numLitKind, strLitKind, charLitKind, nameLitKind, scientificLitKind, interpolatedStrKind, fieldIdxKind]
+
 /-- The tokens that a tactic may begin with. Lean itself has a parser of any identifier, for the message "unknown tactic". -/
 private def tacticWords (request : Request) : DojoM Json := do
   let some category := (Parser.parserExtension.getState (← envOf request)).categories.find? `tactic
     | refuse "parse" "there are no tactics"
-  let (ofIdents, ofTokens) := category.tables.leadingTable.toList.partition (·.1 == identKind)
+  let (ofKinds, ofTokens) := category.tables.leadingTable.toList.partition (openKinds.contains ·.1)
   let words := ofTokens.map (·.1.getString!)
-  let other := ofIdents.any (·.2.length > 1) || !category.tables.leadingParsers.isEmpty
+  let other := ofKinds.any (fun (kind, parsers) => kind != identKind || parsers.length > 1)
+  let other := other || !category.tables.leadingParsers.isEmpty
   return record [("words", toJson words), ("other", .bool other)]
 
 def inspectCommands : List Command := [

@@ -19,9 +19,12 @@ KEPT_SHARE = 0.75
 """Finished samples stay in the batch until at most this share is unfinished, since dropping them
 copies the cache."""
 
+CUT_OFF = -1e6
+"""Log-probability of a sample that was cut off: lower than that of any other."""
+
 Sample: TypeAlias = tuple[list[int], float]
 """The tokens of a completion, none if it did not end, and its log-probability; of one that was
-given up, the tokens until then and minus infinity."""
+cut off, the tokens until then and ``CUT_OFF``."""
 
 
 Hopes: TypeAlias = Callable[[int, list[int]], bool | None]
@@ -74,11 +77,7 @@ class Choice:
 
 @torch.inference_mode()
 def sample(
-    model: PreTrainedModel,
-    prompts: Sequence[list[int]],
-    choice: Choice,
-    *,
-    pad: int,
+    model: PreTrainedModel, prompts: Sequence[list[int]], choice: Choice, *, pad: int
 ) -> list[list[Sample]]:
     """Sample completions of each prompt, as many and of as many tokens as there are draws."""
     width, samples = max(map(len, prompts)), len(choice.draws) // len(prompts)
@@ -147,7 +146,7 @@ def _go_on(
                 if hope is not None:
                     undecided.remove(sample)
                 if hope is False:
-                    totals[sample], ended[sample] = -torch.inf, True
+                    totals[sample], ended[sample] = CUT_OFF, True
         keep = (~ended[rows]).nonzero().squeeze(1)
         if len(keep) == 0:
             break
