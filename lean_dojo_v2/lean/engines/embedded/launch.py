@@ -32,6 +32,8 @@ from lean_dojo_v2.lean.engines.program import MODULE, Program, compiled_program,
 from lean_dojo_v2.lean.errors import EngineUnavailableError
 
 _HOST = Path(__file__).resolve().parent / "host"
+_TRIES = 2
+"""V8 aborts if it has optimised one more function between measuring its code and writing it."""
 STACK_KB = 131_072
 """Stack of Node's main thread, in kilobytes; elaboration is deeply recursive."""
 NODE_STACK_KB = 60_000
@@ -120,10 +122,15 @@ def prepare_embedded(home: Path) -> None:
         found.unlink()
     sys.stderr.write("lean-dojo: optimising Lean's busiest functions (once, half a minute)\n")
     argv = sandboxed_argv(home, [f"--image={image.resolve()}", "--keep-code"], readable=[image])
-    try:
-        kept(name, partial(_make, argv, environment(home), warm_up_requests()))
-    except EngineUnavailableError as error:
-        sys.stderr.write(f"lean-dojo: engines will start more slowly: {error}\n")
+    problem: EngineUnavailableError | None = None
+    for _ in range(_TRIES):
+        try:
+            kept(name, partial(_make, argv, environment(home), warm_up_requests()))
+        except EngineUnavailableError as error:
+            problem = error
+        else:
+            return
+    sys.stderr.write(f"lean-dojo: engines will start more slowly: {problem}\n")
 
 
 def _is_whole(code: Path) -> bool:
