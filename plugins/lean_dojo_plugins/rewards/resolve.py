@@ -179,7 +179,7 @@ def _imported_reward(
     if options or inspect.isclass(target) or (of_trl and attribute.startswith("get_")):
         target = _made(target, options, name)
     if not callable(target):
-        raise PluginLoadError(f"reward {name!r} is not callable")
+        raise UsageError(f"reward {name!r} is not callable")
     # TRL's own rewards read message lists; functions of others follow the documented text form.
     return adapt(
         target,

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import torch
 
-from lean_dojo_core.errors import ConfigError, PluginLoadError, UnknownNameError, UsageError
+from lean_dojo_core.errors import ConfigError, UnknownNameError, UsageError
 from lean_dojo_plugins.grpo.trainer import GRPOTrainer
 from lean_dojo_plugins.rewards.adapter import adapt, completion_texts
 from lean_dojo_plugins.rewards.constant import Constant
@@ -205,7 +205,7 @@ def test_what_is_no_reward_or_cannot_be_made_is_one_usage_error(wanted, complain
 
 
 def test_an_attribute_called_as_a_number_is_no_weight():
-    with pytest.raises(PluginLoadError, match="'math:nan' is not callable"):
+    with pytest.raises(UsageError, match="'math:nan' is not callable"):
         resolve_rewards("math:nan")
 
 
