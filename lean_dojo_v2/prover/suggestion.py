@@ -71,8 +71,7 @@ class TacticGenerator(Protocol):
     Two further parameters are optional. A random generator takes ``seeds: Sequence[int] = ()``, a
     seed for each goal, and returns the same tactics for the same goal and seed whatever the batch.
     One that can stop early takes ``words: Sequence[TacticWords | None] = ()``, what tactics may
-    begin with at each goal, and cuts off what begins otherwise, with a log-probability that
-    is lower than any other.
+    begin with at each goal, and leaves out what begins otherwise.
     """
 
     def generate(

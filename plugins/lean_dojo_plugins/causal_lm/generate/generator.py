@@ -183,7 +183,7 @@ class CausalTacticGenerator:
             seeds: A seed for each goal, instead of ``seed``: its samples then do not depend on the
                 other goals.
             words: For each goal what a tactic may begin with, if known: a sample that begins
-                otherwise is cut off there, with a log-probability lower than any other.
+                otherwise ends there, as empty text.
             merge: Merge equal samples, and drop those that did not end; otherwise every sample
                 is returned as drawn, and one that did not end as empty text.
 

@@ -19,12 +19,8 @@ KEPT_SHARE = 0.75
 """Finished samples stay in the batch until at most this share is unfinished, since dropping them
 copies the cache."""
 
-CUT_OFF = -1e6
-"""Log-probability of a sample that was cut off: lower than that of any other."""
-
 Sample: TypeAlias = tuple[list[int], float]
-"""The tokens of a completion, none if it did not end, and its log-probability; of one that was
-cut off, the tokens until then and ``CUT_OFF``."""
+"""The tokens of a completion, none if it did not end, and its log-probability."""
 
 
 Hopes: TypeAlias = Callable[[int, list[int]], bool | None]
@@ -120,7 +116,8 @@ def _go_on(
     """Write completions after prompts whose keys and values are in the cache, a row a sample.
 
     ``logits`` of shape ``(samples, vocabulary)`` follow the prompts; ``mask`` is theirs,
-    ``(samples, length)``. A completion that does not end in time gives no tokens.
+    ``(samples, length)``. A completion that does not end in time, or is without hope, gives no
+    tokens.
     """
     rows = torch.arange(len(mask), device=mask.device)  # the samples that are computed
     ended = torch.zeros(len(mask), dtype=torch.bool, device=mask.device)
@@ -146,7 +143,7 @@ def _go_on(
                 if hope is not None:
                     undecided.remove(sample)
                 if hope is False:
-                    totals[sample], ended[sample] = CUT_OFF, True
+                    texts[sample], ended[sample] = [], True
         keep = (~ended[rows]).nonzero().squeeze(1)
         if len(keep) == 0:
             break
