@@ -30,7 +30,7 @@ from lean_dojo_v2.lean.verify.helpers import as_tactic, place_for_helpers, scree
 from lean_dojo_v2.lean.verify.lru_cache import LRUCache
 from lean_dojo_v2.lean.verify.outcomes import ProofOutcome
 from lean_dojo_v2.lean.verify.screening import Reason, Refusal, parse, screen
-from lean_dojo_v2.lean.verify.states import open_theorem, owner_of
+from lean_dojo_v2.lean.verify.states import asks_kernel, open_theorem, owner_of
 
 ALLOWED_AXIOMS = frozenset({"propext", "Classical.choice", "Quot.sound"})
 """Axioms of Lean's own library; every other axiom is refused."""
@@ -42,8 +42,6 @@ Record = Mapping[str, Any]
 ABSENT: Record = {"exists": False, "kernel": None}
 """Detail for a theorem missing in the judge's answer."""
 
-_KERNEL = "kernel"
-"""What a text mentions that asks Lean's kernel itself."""
 SORRY = "sorryAx"
 """The axiom behind ``sorry``."""
 _GOAL_NAME = "lean_dojo_goal"
@@ -183,8 +181,7 @@ def check_declaration(
     Raises:
         LeanError: If the theorem's own statement does not elaborate.
     """
-    # The kernel looks once, in the judge, unless the text asks it something: `decide +kernel`.
-    kernel = _KERNEL in source.before + declaration
+    kernel = asks_kernel(source.before + declaration)
     outcome = _check_declaration(server, source, declaration, timeout, hear, kernel=kernel)
     if outcome.refusal is not None and outcome.refusal.reason is Reason.UNCHECKED and not kernel:
         # Where Lean's kernel refuses, Lean tries something else, or says what is wrong, and where.

@@ -75,9 +75,10 @@ def open_step(
             f"{source.file_path}:{position[0]}:{position[1]} is not in {source.full_name}; the "
             "file has changed since it was traced. Trace it again."
         )
-    rest = source.text[place : source.offset(source.end)] + source.rest_of_block
+    # With the rest of the file, so that what is elaborated here serves its later theorems, too.
     # An error before the tactic is raised, since Lean continues with other goals.
-    return state_at(server, source, source.text[start:place], rest, clean=True, recursion=True)
+    played, rest = source.text[start:place], source.text[place:]
+    return state_at(server, source, played, rest, clean=True, recursion=True)
 
 
 def state_at(
@@ -91,8 +92,17 @@ def state_at(
         "position": len((source.before + played).encode()),
         "prefix": len(source.before.encode()),
         "header": source.header,
+        "kernel": asks_kernel(source.before + source.declaration),
     }
     return server.request_state("dojo.state_at", {**fields, **flags})
+
+
+def asks_kernel(text: str) -> bool:
+    """Whether a text asks Lean's kernel itself: ``decide +kernel``.
+
+    Otherwise the kernel looks at it only once, in the judge.
+    """
+    return "kernel" in text
 
 
 def owner_of(server: Server, source: SourceTheorem) -> str:

@@ -78,9 +78,7 @@ private def reportJson (library env : Environment) (withStatements : Bool) (want
   (wanted.written, record (start ++ about))
 
 private def checkText (request : Request) : DojoM Json := do
-  let kernel := request.flag "kernel" true
-  let { file, warm, .. } ← openBehind request kernel
-  let file := { file with state := withKernel file.state kernel }
+  let { file, warm, .. } ← openBehind request
   let said ← IO.mkRef file.messages
   let tactics ← IO.mkRef (#[] : Array Json)
   let state ← file.run fun unit => do
@@ -176,8 +174,8 @@ private def judge (request : Request) : DojoM Json := do
 
 def checkCommands : List Command := [
   { name := "dojo.check"
-    fields := textFields ++ [optional .texts "names", optional .boolean "all", optional .boolean "statements",
-      optional .boolean "tactics", optional .boolean "kernel"]
+    fields := behindFields ++ [
+      optional .texts "names", optional .boolean "all", optional .boolean "statements", optional .boolean "tactics"]
     run := checkText },
   { name := "dojo.judge", fields := [required .object "export"], run := judge }
 ]

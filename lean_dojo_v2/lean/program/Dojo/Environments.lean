@@ -130,16 +130,27 @@ private unsafe def actionOf? (env : Environment) (name : Name) : IO (Option (IO 
   | .ok act => return some act
   | .error _ => return none
 
+/-- The line and the column where a constant is declared. -/
+private def declaredAt (env : Environment) (name : Name) : Nat × Nat :=
+  match rangesOf? env name with
+  | some ranges => (ranges.range.pos.line, ranges.range.pos.column)
+  | none => (0, 0)
+
 private unsafe def runAllUnsafe (env : Environment) (names : Array Name) : IO Bool := do
-  let acts ← names.filterMapM (actionOf? env)
-  withImporting (acts.forM id)
+  let found ← names.filterMapM fun name => return (← actionOf? env name).map (declaredAt env name, ·)
+  let acts := found.qsort fun ((lineA, columnA), _) ((lineB, columnB), _) =>
+    lineA < lineB || (lineA == lineB && columnA < columnB)
+  withImporting (acts.forM (·.2))
   return !acts.isEmpty
 
 /-- Runs the initialisers of some constants, and returns whether there were any. -/
 @[implemented_by runAllUnsafe]
 private opaque runAll (env : Environment) (names : Array Name) : IO Bool
 
-/-- Runs the initialisers of constants of a module in the given order. -/
+/--
+Runs the initialisers of constants of a module in the order of its text, since one may use the result of another, and
+returns whether there were any.
+-/
 def initialise (module : Name) (env : Environment) (names : Array Name) : DojoM Bool := do
   match ← (runAll env names).toBaseIO with
   | .ok ran =>
@@ -150,21 +161,11 @@ def initialise (module : Name) (env : Environment) (names : Array Name) : DojoM 
     finish module (some desc)
     refuse "import" desc
 
-/--
-The constants of a compiled module that have an initialiser, in the order of the text, since one may use the result of
-another. (Lean keeps them sorted by name.)
--/
-def declaredInitialisers (env : Environment) (data : ModuleData) : Array Name := Id.run do
+/-- The constants of a compiled module that have an initialiser. -/
+def declaredInitialisers (data : ModuleData) : Array Name := Id.run do
   let some (_, entries) := data.entries.find? fun (name, _) => name == ``Lean.regularInitAttr | return #[]
   let pairs : Array (Name × Name) := unsafe entries.map unsafeCast
-  let line (name : Name) : Nat × Nat :=
-    match rangesOf? env name with
-    | some ranges => (ranges.range.pos.line, ranges.range.pos.column)
-    | none => (0, 0)
-  return pairs.map (·.1) |>.qsort fun a b =>
-    let (lineA, columnA) := line a
-    let (lineB, columnB) := line b
-    lineA < lineB || (lineA == lineB && columnA < columnB)
+  return pairs.map (·.1)
 
 /-- An environment with room for everything that is registered by now. -/
 def upToDate (env : Environment) : DojoM Environment := do

@@ -24,6 +24,8 @@ structure OpenFile where
   module? : Option Name
   /-- Each imported module once. -/
   imports : Array Name := #[]
+  /-- The modules of `import all`. -/
+  whole : Array Name := #[]
   /-- Messages of the header. -/
   messages : Array Json := #[]
 
@@ -54,8 +56,11 @@ structure Opening where
 
 /-- The fields of a text in a request. -/
 def textFields : List Field := [
-  required .text "file", optional .text "fileName", optional .boolean "header", optional .natural "prefix",
-  optional .object "options", optional .text "module"]
+  required .text "file", optional .text "fileName", optional .boolean "header", optional .object "options",
+  optional .text "module"]
+
+/-- The fields of a text that is opened behind its beginning. -/
+def behindFields : List Field := textFields ++ [optional .natural "prefix", optional .boolean "kernel"]
 
 /-- Reads from a request how to open its text. -/
 def Opening.ofRequest (request : Request) : Opening where
@@ -79,7 +84,7 @@ private def placeOf (fileName : String) : String :=
 
 /-- Opens a text. -/
 def openText (opening : Opening) : DojoM OpenFile := do
-  if opening.file.contains '\x00' then refuse "command" "file contains a NUL byte"
+  if countOf "\x00" opening.file > 0 then refuse "command" "file contains a NUL byte"
   let source := Source.ofText (.ofString opening.file) (placeOf opening.fileName)
   let module? := opening.module? <|> (← moduleOfFile? opening.fileName)
   let stateFor (env : Environment) : DojoM Command.State := commandState env opening.options (module?.getD unnamed)
@@ -88,8 +93,8 @@ def openText (opening : Opening) : DojoM OpenFile := do
     let { imports, whole, messages, parserState, .. } := header
     let base ← header.locating (baseOf imports opening.compiled opening.kernel)
     let state := openWhole (← stateFor (← upToDate base.env)) whole opening.file
-    return { source, parserState, state, base, module?, imports := imports.toList.eraseDups.toArray, messages }
-  let base : Base := { env := ← sessionEnv, library := ← (← read).library.get, isImported := false }
+    return { source, parserState, state, base, module?, imports := imports.toList.eraseDups.toArray, whole, messages }
+  let base : Base := { env := ← sessionEnv, key := "", library := ← (← read).library.get, isImported := false }
   let state ← stateFor base.env
   let state ← if opening.inScope then inScopeOfSession state opening else pure state
   return { source, parserState := {}, state, base, module? }
@@ -97,11 +102,6 @@ def openText (opening : Opening) : DojoM OpenFile := do
 /-- Elaborates a text. -/
 def OpenFile.run (file : OpenFile) (visit : Elaborated → DojoM Bool) : DojoM Command.State := do
   return (← runSource file.source file.parserState file.state visit).2
-
-/-! ## Beginnings of files, which stay elaborated for further requests about what follows them -/
-
-/-- The number of elaborated beginnings that are kept; the least recently used is dropped first. -/
-def maxBeginnings : Nat := 128
 
 /-- A text that is opened after its beginning. -/
 structure Opened where
@@ -111,51 +111,22 @@ structure Opened where
   /-- Whether the beginning was already elaborated. -/
   warm : Bool := false
 
-/-- What beginnings must have in common for one to continue another. -/
-private def familyOf (file : OpenFile) (opening : Opening) : DojoM String := do
-  let texts ← sourceKeys file.imports
-  let options := (record opening.options).compress
-  return s!"{file.module?} {file.imports} {options} {opening.kernel} {texts}"
-
-/-- The longest kept beginning of a text. -/
-private def longest? (family start : String) : DojoM (Option Beginning) := do
-  let fitting := (← (← read).beginnings.get).filter fun one => one.family == family && start.startsWith one.text
-  return fitting.foldl (init := none) fun best? one =>
-    if best?.any fun (best : Beginning) => best.text.utf8ByteSize ≥ one.text.utf8ByteSize then best? else some one
-
-private def elaborateTo (file : OpenFile) (family start : String) (from? : Option Beginning) : DojoM Beginning := do
-  let said ← IO.mkRef ((from?.map (·.messages)).getD file.messages)
-  let parserState := (from?.map (·.parserState)).getD file.parserState
-  let state := (from?.map (·.state)).getD file.state
-  let visit (unit : Elaborated) : DojoM Bool := do
-    said.modify (· ++ unit.messages)
-    return false
-  let (parserState, state) ← runSource file.source parserState state visit (limit? := start.utf8ByteSize)
-  return { family, text := start, parserState, state, messages := ← said.get }
-
 /--
-Opens a request's text after the commands that end within its `prefix`, a number of bytes. The state there is kept for
-further requests whose texts begin in the same way, and a longer beginning continues a shorter one. Only Lean's parser
-knows where a command begins (at its docstring, at `open Foo in`, at `mutual`), so the prefix may end inside one. The kernel
-looks at it only on request, which takes up to three quarters of the time.
+Opens a request's text after the commands that end within its `prefix`, a number of bytes. With `"kernel": false`, Lean's
+kernel looks neither at them nor at what follows, which saves up to three quarters of the time.
 -/
-def openBehind (request : Request) (kernel := false) : DojoM Opened := do
+def openBehind (request : Request) : DojoM Opened := do
+  let kernel := request.flag "kernel" true
   let opening := { Opening.ofRequest request with inScope := true, kernel }
   let file ← openText opening
+  let file := { file with state := withKernel file.state kernel }
   let stop := file.text.fromFile (request.nat "prefix")
   -- without a header the text continues the session, whose environment may change
   if stop == 0 || !opening.header then return { file }
-  let family ← familyOf file opening
-  let start := extractBytes file.text.lean 0 (min stop file.text.size)
-  let nearest? ← longest? family start
-  let entry ← match nearest? with
-    | some nearest => if nearest.text == start then pure nearest else elaborateTo file family start nearest
-    | none => elaborateTo { file with state := withKernel file.state opening.kernel } family start none
-  let isSame (one : Beginning) : Bool := one.family == family && one.text == start
-  keepLast (← read).beginnings maxBeginnings isSame { entry with used := entry.used + 1 }
-  let { parserState, state, messages, .. } := entry
-  let file := { file with parserState, state := withKernel state true, messages }
-  return { file, family? := some family, warm := entry.used > 0 }
+  let family := familyOf file.module? file.base file.whole kernel opening.options
+  let first := firstStop file.source file.messages file.parserState (← inOwnScope file.state)
+  let { parserState, state, messages, warm } ← elaborateTo family file.source first (some (min stop file.text.size))
+  return { file := { file with parserState, state, messages }, family? := some family, warm }
 
 /-- The number of texts whose commands stay elaborated. They hold information trees, which are large. -/
 def maxVisited : Nat := 4
@@ -169,15 +140,19 @@ def Opened.revisit (opened : Opened) (visit : Elaborated → DojoM Bool) : DojoM
   let start := file.parserState.pos.byteIdx
   let isSame (one : Visited) : Bool := one.family == family && one.start == start && one.text == file.text.lean
   let cache := (← read).visited
-  let known := ((← cache.get).find? isSame).getD
-    { family, text := file.text.lean, start, parserState := file.parserState, state := file.state }
+  let known := ((← cache.get).find? isSame).getD { family, text := file.text.lean, start }
   keepLast cache maxVisited isSame known
   for unit in known.units do
     if (← visit unit) || unit.isLast then return
+  let (parserState, state) := match known.units.back? with
+    | some last => (last.next, last.after)
+    | none => (file.parserState, file.state)
   let further ← IO.mkRef (#[] : Array Elaborated)
-  let (parserState, state) ← runSource file.source known.parserState known.state fun unit => do
+  discard <| runSource file.source parserState state fun unit => do
     further.modify (·.push unit)
     visit unit
-  keepLast cache maxVisited isSame { known with units := known.units ++ (← further.get), parserState, state }
+  let units := known.units ++ (← further.get)
+  keepLast cache maxVisited isSame { known with units }
+  keepFurther family file.text.lean units
 
 end Dojo

@@ -226,12 +226,12 @@ private def elaborate (source : Source) (stx : Syntax) (state : Command.State) (
   | .error _ => return state
 
 private def elaborateUnit (source : Source) (stx : Syntax) (before : Command.State) (start stop : Nat)
-    (complaints : Array Json) : DojoM Elaborated := do
+    (next : Parser.ModuleParserState) (complaints : Array Json) : DojoM Elaborated := do
   let after ← elaborate source stx before start
   let trees := treesOf after
   let said ← messagesJson after.messages
   let messages := complaints ++ correctAxioms stx.getKind said trees after.env
-  return { start, stop, stx, messages, trees, before, after }
+  return { start, stop, stx, messages, trees, before, after, next, isClean := complaints.isEmpty }
 
 private partial def runCommands (source : Source) (parserState : Parser.ModuleParserState) (state : Command.State)
     (visit : Elaborated → DojoM Bool) (limit? : Option Nat) : DojoM (Parser.ModuleParserState × Command.State) := do
@@ -241,7 +241,7 @@ private partial def runCommands (source : Source) (parserState : Parser.ModulePa
   let stop := min next.pos.byteIdx source.text.size
   let complaints ← messagesJson log
   if limit?.any fun limit => stop > limit || (stop == limit && !complaints.isEmpty) then return (parserState, state)
-  let unit ← elaborateUnit source stx state start stop complaints
+  let unit ← elaborateUnit source stx state start stop next complaints
   let finished ← visit unit
   if finished || unit.isLast then return (next, unit.after)
   runCommands source next unit.after visit limit?

@@ -1,4 +1,5 @@
 import Dojo.Environments
+import Dojo.Beginnings
 import Dojo.Frontend
 import Dojo.Pretty
 
@@ -110,6 +111,8 @@ structure Module where
 /-- The environment in which a text begins. -/
 structure Base where
   env : Environment
+  /-- A text that changes with it. -/
+  key : String
   /-- The environment of the imported modules that it is built on. -/
   library : Environment
   /-- Whether all of it was imported, and nothing was elaborated in memory. -/
@@ -161,6 +164,28 @@ private partial def visitModule (plan : ModulePlan) (module : Name) (trail : Lis
 private def modulePlan (imports : Array Name) : DojoM ModulePlan :=
   imports.foldlM (init := {}) fun plan module => visitModule plan module []
 
+/--
+Modules in an order in which each stands directly above what it imports, as far as that is possible, so that several texts
+share what is elaborated for one of them: the module with the longest chain of imports first, after its own imports.
+-/
+private def deepestFirst (own : Array Module) : Array Module := Id.run do
+  let mut heights : Std.HashMap Name Nat := {}
+  for module in own do
+    let below := module.imports.foldl (init := 0) fun most name => max most (heights.getD name 0)
+    heights := heights.insert module.name (below + 1)
+  let known := heights
+  let places : Std.HashMap Name Nat := own.foldl (init := {}) fun all module => all.insert module.name all.size
+  let height (name : Name) : Nat := known.getD name 0
+  let place (name : Name) : Nat := places.getD name 0
+  let sorted (names : Array Name) : Array Name := names.qsort fun a b =>
+    height a > height b || (height a == height b && place a < place b)
+  let rec visit (fuel : Nat) (found : Array Module) (name : Name) : Array Module :=
+    match fuel, own.find? (·.name == name) with
+    | fuel + 1, some module =>
+      if found.any (·.name == name) then found else ((sorted module.imports).foldl (visit fuel) found).push module
+    | _, _ => found
+  return (sorted (own.map (·.name))).foldl (visit own.size) #[]
+
 /-- A key that changes with the text of a module. -/
 private def Module.key (module : Module) : String := s!"{module.name} {hash module.text} {module.text.utf8ByteSize}"
 
@@ -178,25 +203,38 @@ private partial def closeScopes (module : Name) (state : Command.State) : DojoM 
   if next.scopes.length == state.scopes.length then refuse "import" s!"{moduleText module}: cannot close its scopes"
   closeScopes module next
 
+private def inEnvironment (act : Command.CommandElabM Unit) (state : Command.State) : DojoM Command.State := do
+  match ← runCommand act (commandContext "<engine>" (FileMap.ofString "") 0 none) state with
+  | .ok (_, state) => return state
+  | .error exception => refuse "exception" (← exceptionText exception)
+
+/-- Begins a scope for local declarations, which no command of the text can end. -/
+def inOwnScope (state : Command.State) : DojoM Command.State := inEnvironment Lean.pushScope state
+
+/--
+What the elaborated part of a module's text depends on besides the text. The same texts are elaborated as files, for their
+theorems, and as modules that others import.
+-/
+def familyOf (module? : Option Name) (base : Base) (whole : Array Name) (kernel : Bool)
+    (options : List (String × Json) := []) : String :=
+  s!"{module?} {whole} {kernel} {(record options).compress}\n{base.key}"
+
 /--
 The environment after a module, and whether the module has errors. They are reported when the module itself is traced, not
 here.
 -/
-private def elaborateModule (module : Module) (below : Environment) (kernel : Bool) : DojoM (Environment × Bool) := do
-  let session ← read
+private def elaborateModule (module : Module) (below : Base) (kernel : Bool) : DojoM (Environment × Bool) := do
   let source := Source.ofText (.ofString module.text) s!"./{module.file}"
-  let header ← (parseHeader source : IO Header)
-  let fresh := openWhole (withKernel (← commandState below (module? := module.name)) kernel) header.whole module.text
-  let start ← runText "section" fresh
+  let { whole, messages, parserState, .. } ← (parseHeader source : IO Header)
+  let fresh ← commandState (← upToDate below.env) (module? := module.name)
+  let state ← inOwnScope (openWhole (withKernel fresh kernel) whole module.text)
   let runs ← mustInitialise module.name
-  let failed ← IO.mkRef false
-  let (_, state) ← runSource source header.parserState start fun unit => do
-    if unit.messages.any isError then failed.set true
-    if runs then discard <| initialise module.name unit.after.env (unit.added.map (·.1))
-    return false
+  let family := familyOf (some module.name) below whole kernel
+  let { state, messages, .. } ← elaborateTo family source (firstStop source messages parserState state)
+  if runs then discard <| initialise module.name state.env ((addedTo below.env state.env).map (·.1))
   initialised module.name
-  let state ← closeScopes module.name state
-  return (← upToDate (← session.host.asImported state.env), ← failed.get)
+  let state ← inEnvironment Lean.popScope (← closeScopes module.name state)
+  return (← upToDate (← (← read).host.asImported state.env), messages.any isError)
 
 /-- Runs an action while Lean finds the project's compiled modules beside their sources. -/
 private def withProject {α} (project : System.FilePath) (act : DojoM α) : DojoM α := do
@@ -230,7 +268,7 @@ private def importBeside (project : System.FilePath) (imports : Array Name) (pla
       if ← mustInitialise module.name then
         let index := bare.allImportedModuleNames.findIdx? (· == module.name)
         if let some data := index.bind fun i => bare.header.moduleData[i]? then
-          if ← initialise module.name bare (declaredInitialisers bare data) then registered := true
+          if ← initialise module.name bare (declaredInitialisers data) then registered := true
       initialised module.name
     return registered
   let asImports (names : Array Name) : Array Import := names.map ({ module := · })
@@ -259,7 +297,7 @@ own imports only, to see what it declares.
 -/
 private partial def refuseClash (module : Module) (below : Base) (kernel : Bool) : DojoM Unit := do
   let base ← elaboratedBase (← modulePlan module.imports) kernel
-  let (alone, _) ← elaborateModule module base.env kernel
+  let (alone, _) ← elaborateModule module base kernel
   let clashing := (addedTo base.env alone).filterMap fun (name, info) => do
     let known ← below.env.find? name
     guard (!mayBeTwice known info)
@@ -273,7 +311,7 @@ private partial def refuseClash (module : Module) (below : Base) (kernel : Bool)
 private partial def chained (key : String) (module : Module) (below : Base) (kernel : Bool) : DojoM Environment := do
   let chains := (← read).chains
   if let some env ← Imported.find? chains maxChains key then return env
-  let (env, failed) ← elaborateModule module below.env kernel
+  let (env, failed) ← elaborateModule module below kernel
   if below.owners.any (!module.imports.contains ·.1) && (failed || evades below.env env) then
     refuseClash module below kernel
   keepLast chains maxChains (·.key == key) { key, env }
@@ -282,12 +320,12 @@ private partial def chained (key : String) (module : Module) (below : Base) (ker
 /-- The environment of a plan; the project's own modules are elaborated in memory. -/
 private partial def elaboratedBase (plan : ModulePlan) (kernel : Bool) : DojoM Base := do
   let library ← importModules (plan.library.map ({ module := · }))
-  let mut base : Base := { env := library, library, isImported := plan.own.isEmpty }
-  let mut key := s!"{kernel} {(plan.library.map moduleText).qsort (· < ·)}"
-  for module in plan.own do
-    key := s!"{key}\n{module.key}"
+  let key := s!"{kernel} {(plan.library.map moduleText).qsort (· < ·)}"
+  let mut base : Base := { env := library, key, library, isImported := plan.own.isEmpty }
+  for module in deepestFirst plan.own do
+    let key := s!"{base.key}\n{module.key}"
     let env ← chained key module base kernel
-    base := { base with env, owners := base.owners.push (module.name, env) }
+    base := { base with env, key, owners := base.owners.push (module.name, env) }
   return base
 
 end
@@ -302,7 +340,7 @@ def baseOf (imports : Array Name) (compiled : Bool) (kernel : Bool) : DojoM Base
     if let some project := (← read).project? then
       if let some stamps ← (stamps? project plan.own : IO (Option String)) then
         let env ← importBeside project imports plan stamps
-        return { env, library := env, isImported := true }
+        return { env, key := s!"beside {imports} {stamps}", library := env, isImported := true }
   elaboratedBase plan kernel
 
 end Dojo

@@ -294,7 +294,7 @@ private def stateAt (request : Request) : DojoM Json := do
 
 def replayCommands : List Command := [
   { name := "dojo.state_at"
-    fields := textFields ++
+    fields := behindFields ++
       [required .natural "position", optional .boolean "clean", optional .boolean "recursion"]
     run := stateAt }
 ]

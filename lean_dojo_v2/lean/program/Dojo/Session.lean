@@ -112,15 +112,26 @@ structure Imported where
   key : String
   env : Environment
 
-/-- The elaborated beginning of a text. -/
-structure Beginning where
-  /-- What it is a beginning of: module, options, and sources of imports. -/
-  family : String
-  text : String
+/-- A place between two commands of a text, and the state there. -/
+structure Stop where
   parserState : Parser.ModuleParserState
   state : Command.State
+  /-- The messages of the command before it. -/
   messages : Array Json
-  used : Nat := 0
+  /-- How far the text decides that the command before it ends there: the end of the next word. -/
+  seen : Nat
+  /-- The last byte up to which no further command ends, as far as is known. -/
+  reach : Nat
+  /-- Whether the parser had no complaint about the command before it. -/
+  isClean : Bool
+
+/-- What was elaborated of a text. -/
+structure Beginning where
+  /-- What it depends on besides the text: module, options, and the environment before it. -/
+  family : String
+  text : String
+  /-- From the place before the first command on. -/
+  stops : Array Stop
 
 /-- One command of a text. -/
 structure Elaborated where
@@ -134,16 +145,18 @@ structure Elaborated where
   trees : List InfoTree
   before : Command.State
   after : Command.State
+  /-- The state of the parser after it. -/
+  next : Parser.ModuleParserState
+  /-- Whether the parser had no complaint about it. -/
+  isClean : Bool
 
-/-- Commands after a beginning that were elaborated to open a state, and the parser's state after them. -/
+/-- Commands after a beginning that were elaborated to open a state. -/
 structure Visited where
   /-- As in `Beginning`. -/
   family : String
   text : String
   start : Nat
   units : Array Elaborated := #[]
-  parserState : Parser.ModuleParserState
-  state : Command.State
 
 /-- A context that was given to a judge, as far as the kernel has accepted it on top of the library's modules. -/
 structure Ground where
@@ -176,7 +189,7 @@ structure Session where
   initialised : IO.Ref (List (Name × Option String))
   /-- Whether something was registered with Lean since the start. -/
   registered : IO.Ref Bool
-  /-- Elaborated beginnings of texts, the least recently used first. -/
+  /-- What was elaborated of texts, the least recently used first. -/
   beginnings : IO.Ref (Array Beginning)
   /-- The commands in which the last states were opened, the least recently used first. -/
   visited : IO.Ref (Array Visited)

@@ -24,6 +24,9 @@ def moduleText (name : Name) : String :=
 def wordsOf (text : String) : List String :=
   ((text.map fun c => if c.isWhitespace then ' ' else c).splitOn " ").filter (!·.isEmpty)
 
+/-- How often a text has a part. This is machine code of Lean's, while a loop of ours over the text is interpreted. -/
+def countOf (part text : String) : Nat := (text.splitOn part).length - 1
+
 /-- A text of a request. -/
 structure SourceText where
   /-- The text in the file. -/
@@ -92,7 +95,7 @@ private structure Counts where
   semicolons : Nat
   deriving Inhabited
 
-/-- One loop over plain numbers, since each request for a long text waits for it. -/
+/-- One loop over plain numbers, for the texts that have so many brackets or semicolons. -/
 private partial def countFrom (bytes : ByteArray) (i depth deepest semicolons most : Nat) : Counts :=
   if i ≥ bytes.size then { deepest, semicolons := most } else
   let byte := bytes.get! i
@@ -113,7 +116,9 @@ where
 Why a text is not parsed from a byte on, if its brackets are nested too deeply or a line has too many semicolons.
 -/
 def sizeProblem? (text : String) (start : Nat := 0) : Option String :=
-  if text.utf8ByteSize ≤ start + maxNesting then none else
+  let rest := extractBytes text start text.utf8ByteSize
+  let brackets := ["(", "[", "{", "⟨"].foldl (init := 0) fun all one => all + countOf one rest
+  if brackets ≤ maxNesting && countOf ";" rest ≤ maxTactics then none else
   let counts := countFrom text.toUTF8 start 0 0 0 0
   if counts.deepest > maxNesting then some s!"brackets are nested deeper than {maxNesting}"
   else if counts.semicolons > maxTactics then some s!"a line has {counts.semicolons} semicolons, more than {maxTactics}"
