@@ -43,8 +43,8 @@ demo: $(STAMP) ## Prove, trace the sample with real Lean, train, prove more (4 t
 	@echo "== Demo: prove, trace, train, prove more; results go to $(DEMO_OUTPUT)"
 	$(BIN)/lean-dojo demo --output-dir $(DEMO_OUTPUT)
 
-test: $(TOOLS) ## Run the tests (5 to 12 minutes on 2 cores).
-	@echo "== Tests: 5 to 12 minutes on 2 cores"
+test: $(TOOLS) ## Run the tests (4 to 10 minutes on 2 cores).
+	@echo "== Tests: 4 to 10 minutes on 2 cores"
 	$(BIN)/lean-dojo lean install
 	$(BIN)/python -m pytest -m "not slow" -n $(WORKERS) --dist loadfile --by-subject
 

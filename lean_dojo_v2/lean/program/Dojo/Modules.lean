@@ -174,11 +174,9 @@ private def deepestFirst (own : Array Module) : Array Module := Id.run do
     let below := module.imports.foldl (init := 0) fun most name => max most (heights.getD name 0)
     heights := heights.insert module.name (below + 1)
   let known := heights
-  let places : Std.HashMap Name Nat := own.foldl (init := {}) fun all module => all.insert module.name all.size
   let height (name : Name) : Nat := known.getD name 0
-  let place (name : Name) : Nat := places.getD name 0
   let sorted (names : Array Name) : Array Name := names.qsort fun a b =>
-    height a > height b || (height a == height b && place a < place b)
+    height a > height b || (height a == height b && moduleText a < moduleText b)
   let rec visit (fuel : Nat) (found : Array Module) (name : Name) : Array Module :=
     match fuel, own.find? (·.name == name) with
     | fuel + 1, some module =>

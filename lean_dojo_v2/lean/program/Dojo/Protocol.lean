@@ -197,7 +197,9 @@ request with the same context.
 
 `dojo.state_at` opens the state before the tactic at `position`, with digests of the goals `after` it, the ranges of
 the tactics that follow in its block (`members`), where these begin (`column`), and the tactic `blocks` inside it. With
-`clean`, an error before the position is an error of the request. With `recursion`, the theorem itself is in scope.
+`clean`, an error before the position is an error of the request. With `recursion`, the theorem itself is in scope. As in
+`dojo.check`, what stands before the byte `prefix` is elaborated once for all requests, together with what was elaborated
+behind it, and `kernel` says whether Lean's kernel looks at it.
 
     dojo.state_at {"file": "theorem t : True := by trivial", "position": 23}
     {"stateId": 1, "tactic": "trivial", "bytes": [23, 30], "after": [], "members": [[23, 30]], "column": 23, "blocks": [],
@@ -207,8 +209,8 @@ the tactics that follow in its block (`members`), where these begin (`column`), 
 
 `dojo.check` elaborates a text. The report covers the constants `names`, or `all` that stand in the text; with
 `statements`, their statements; with `tactics`, where each tactic stands, whether it ran, and whether it changed the
-goals. `sources` changes when a module of the project that the text imports does, and `warm` says whether the context was
-elaborated already. With `"kernel": false`, the text and the project's modules are given to the kernel by the judge alone.
+goals. `sources` changes when a module of the project that the text imports does, and `warm` says whether all before the
+byte `prefix` was elaborated already, for this text or another one that begins in the same way. With `"kernel": false`, the text and the project's modules are given to the kernel by the judge alone.
 Nothing in a report is a verdict. The `export` (see `Export.lean`) holds the constants as data, with
 everything that they depend on beyond the library.
 

@@ -116,6 +116,30 @@ def test_what_a_module_initializes_is_there_for_those_that_import_it(
     assert lean("dojo.trace", file=REGISTERS, fileName="Registers.lean")["messages"] == []
 
 
+@pytest.mark.slow
+def test_a_module_is_elaborated_once_as_a_file_and_for_all_that_import_it(
+    lean: Any, project: Path
+) -> None:
+    """Each elaboration would give its definition another value."""
+    drawn = (
+        "import Lean\nopen Lean Elab Term\n"
+        'elab "drawn" : term => do return toExpr (← IO.rand 0 1000000000)\n'
+        "def number : Nat := drawn\n"
+    )
+    text = f"{drawn}theorem about : number = number := rfl\n"
+    (project / "Drawn.lean").write_text(text)
+    (project / "Other.lean").write_text("import Lean\ndef other := 1\n")
+    fields = {"names": ["about", "t"], "statements": True, "kernel": False}
+    prefix = len(drawn.encode())
+    as_file = lean("dojo.check", file=text, fileName="Drawn.lean", prefix=prefix, **fields)
+    stated = [as_file["declarations"]["about"]["statement"]]
+    for header in ("import Drawn", "import Other\nimport Drawn", "import Drawn\nimport Other"):
+        user = f"{header}\ntheorem t : number = number := rfl\n"
+        found = lean("dojo.check", file=user, fileName="Uses.lean", **fields)
+        stated.append(found["declarations"]["t"]["statement"])
+    assert len(set(stated)) == 1
+
+
 def test_initializers_that_fail_are_said(lean: Any, project: Path) -> None:
     (project / "Fails.lean").write_text('initialize throw (IO.userError "no luck")\n')
     (project / "Wrong.lean").write_text("initialize wrong : IO.Ref Nat ← IO.mkRef true\n")

@@ -242,6 +242,45 @@ def test_a_beginning_is_elaborated_once(lean: Any) -> None:
     assert check(lean, text, prefix=-3)["error"] == "command"
 
 
+def test_what_is_elaborated_of_a_file_serves_all_its_theorems(lean: Any) -> None:
+    """Whatever their order, and also if another theorem of it was proved in another way."""
+    lines = [f"def serves{k} := {k}\n" for k in range(6)]
+    theorems = [f"theorem about{k} : serves{k} = {k} := rfl\n" for k in range(6)]
+    text = "".join(line + theorem for line, theorem in zip(lines, theorems, strict=True))
+    warm = []
+    for k in (4, 1, 3, 5, 0, 5):
+        before = text[: text.index(theorems[k])]
+        declared = theorems[k].replace("rfl", "by rfl")
+        answer = check(lean, before + declared, f"about{k}", prefix=len(before))
+        assert [c["name"] for c in answer["new_constants"]] == [f"about{k}"]
+        warm.append(answer["warm"])
+    assert warm == [False, True, True, False, True, True]
+
+
+def test_a_state_that_was_opened_serves_the_theorems_after_it(lean: Any) -> None:
+    first = "theorem opened_first : 1 = 1 := by\n  rfl\n"
+    text = f"{first}theorem opened_second : 2 = 2 := by\n  rfl\n"
+    lean("dojo.state_at", file=text, position=text.index("rfl"), prefix=0)
+    lean("dojo.state_at", file=text, position=text.index("rfl"), prefix=1)
+    assert check(lean, text, "opened_second", prefix=len(first))["warm"] is True
+
+
+@pytest.mark.parametrize(
+    ("more", "value"), [(" + 2\n", 3), ("\nwhere helper := 3\n", 1), ("\n-- nothing\n", 1)]
+)
+def test_a_text_that_goes_on_in_another_way_is_another_one(
+    lean: Any, more: str, value: int
+) -> None:
+    """Where a command ends depends on the text after it."""
+    before = f"-- {value} {len(more)}\ndef goes := id 1"
+    for rest, stated in (("\n", 1), (more, value)):
+        begun = before + rest
+        text = f"{begun}theorem on : goes = {stated} := rfl\n"
+        answer = check(lean, text, "on", prefix=len(begun))
+        assert answer["warm"] is False
+        assert [m["data"] for m in answer["messages"] if m["severity"] == "error"] == []
+
+
 @pytest.mark.parametrize("leading", ["", "open Nat in\n", "/-- Doc. -/ -- note\n", "mutual\n"])
 def test_a_beginning_that_ends_inside_a_command_ends_before_it(lean: Any, leading: str) -> None:
     before = f"def inside := 1\nset_option maxRecDepth 999 in rfl\n{leading}"
