@@ -13,75 +13,105 @@ namespace Dojo
 
 open Lean Elab
 
-/-- The number of texts of which the elaborated part is kept; the least recently used is dropped first. -/
-def maxBeginnings : Nat := 64
+/-- The number of places that are kept, in all texts together; the least recently used text is dropped first. -/
+def maxStops : Nat := 8192
 
 /-- Its place in bytes of Lean's text. -/
 private def Stop.place (stop : Stop) : Nat := stop.parserState.pos.byteIdx
 
-/-- The end of the word at a byte, with a byte of the white space after it. -/
-private partial def wordEnd (bytes : ByteArray) (i : Nat) : Nat :=
-  if i ≥ bytes.size || bytes.get! i ≤ 0x20 then i + 1 else wordEnd bytes (i + 1)
-
 /-- The place before the first command of a text. -/
-def firstStop (source : Source) (header : Array Json) (parserState : Parser.ModuleParserState) (state : Command.State) :
-    Stop :=
-  let place := parserState.pos.byteIdx
-  let seen := wordEnd source.text.lean.toUTF8 place
-  { parserState, state, messages := header, seen, reach := place, isClean := true }
+def firstStop (header : Array Json) (parserState : Parser.ModuleParserState) (state : Command.State) : Stop :=
+  { parserState, state, messages := header, reach := parserState.pos.byteIdx, isClean := true }
 
 /-- The place after a command; `none` if Lean reads nothing after it, so that another text may continue it. -/
-private def Stop.after? (unit : Elaborated) (bytes : ByteArray) : Option Stop :=
+private def Stop.after? (unit : Elaborated) (size : Nat) : Option Stop :=
   let place := unit.next.pos.byteIdx
-  if unit.isLast || place ≥ bytes.size then none else
+  if unit.isLast || place ≥ size then none else
   -- without the trees, which are large
   let state := { unit.after with messages := {}, infoState := { enabled := true } }
-  let seen := wordEnd bytes place
-  some { parserState := unit.next, state, messages := unit.messages, seen, reach := place, isClean := unit.isClean }
+  some { parserState := unit.next, state, messages := unit.messages, reach := place, isClean := unit.isClean }
 
 private def areSame (a b : String) (size : Nat) : Bool :=
   size ≤ a.utf8ByteSize && size ≤ b.utf8ByteSize && extractBytes a 0 size == extractBytes b 0 size
 
-/-- The number of its stops that a text has, too, up to a byte. -/
+/-- Whether a command that ends at this stop ends at or before a byte; see `runSource`. -/
+private def Stop.isWithin (stop : Stop) (limit : Nat) : Bool :=
+  stop.place < limit || (stop.isClean && stop.place == limit)
+
+/--
+The number of its stops that a text has, too, up to a byte. Where a command ends may depend on what follows it, so the text
+must also agree with the next command, or else with all up to the byte, if no other command ends before that.
+-/
 private def Beginning.shared (one : Beginning) (text : String) (limit : Nat) : Nat := Id.run do
-  let fits (stop : Stop) : Bool :=
-    (stop.place < limit || (stop.isClean && stop.place == limit)) &&
-      (areSame one.text text stop.seen || (limit ≤ stop.reach && areSame one.text text limit))
+  let fits (i : Nat) (stop : Stop) : Bool :=
+    stop.isWithin limit && ((limit ≤ stop.reach && areSame one.text text limit) ||
+      (one.stops[i + 1]?).any fun next => areSame one.text text next.place)
   let mut low := 0
   let mut high := one.stops.size
   while low < high do
     let middle := (low + high) / 2
-    if (one.stops[middle]?).any fits then low := middle + 1 else high := middle
+    if (one.stops[middle]?).any (fits middle) then low := middle + 1 else high := middle
   return low
 
+/-- Whether a text has one more stop, because Lean's parser ends the command before it in the same place there, too. -/
+private def Beginning.continues (one : Beginning) (source : Source) (first : Stop) (limit count : Nat) : Bool :=
+  (one.stops[count]?).any fun stop =>
+    stop.isClean && stop.isWithin limit && areSame one.text source.text.lean stop.place &&
+      match count with
+      | 0 => first.place == stop.place
+      | before + 1 => (one.stops[before]?).any fun last =>
+        cleanEnd? source last.parserState last.state == some stop.place
+
 /-- The kept beginning that shares most of a text up to a byte, without the stops that the text does not have. -/
-private def longest? (family text : String) (limit : Nat) : DojoM (Option Beginning) := do
-  let mut best? : Option Beginning := none
+private def longest? (family : String) (source : Source) (first : Stop) (limit : Nat) : DojoM (Option Beginning) := do
+  let mut best? : Option (Beginning × Nat) := none
   for one in ← (← read).beginnings.get do
     if one.family != family then continue
-    let stops := one.stops.extract 0 (one.shared text limit)
-    let some last := stops.back? | continue
-    unless best?.any fun best => best.stops.back?.any (·.place > last.place) do best? := some { one with stops }
-  return best?
+    let count := one.shared source.text.lean limit
+    unless best?.any (·.2 > count) do best? := some (one, count)
+  let some (one, count) := best? | return none
+  let count := if one.continues source first limit count then count + 1 else count
+  return if count == 0 then none else some { one with stops := one.stops.extract 0 count }
 
-/-- Keeps a beginning in place of those that are a part of it. -/
+/-- Whether one beginning has all places of another. -/
+private def Beginning.covers (one other : Beginning) : Bool :=
+  one.family == other.family && other.stops.size ≤ one.stops.size &&
+    (other.stops.back?).any fun last =>
+      ((one.stops[other.stops.size - 1]?).any (·.place == last.place)) && areSame one.text other.text last.place
+
+/-- The last beginnings that have as many stops as are kept; at least one. -/
+private def withinLimit (all : Array Beginning) : Array Beginning := Id.run do
+  let mut first := all.size - 1
+  let mut stops := (all.back?.map (·.stops.size)).getD 0
+  while first > 0 && stops + (all[first - 1]?.map (·.stops.size)).getD 0 ≤ maxStops do
+    first := first - 1
+    stops := stops + (all[first]?.map (·.stops.size)).getD 0
+  return all.extract first all.size
+
+/-- Keeps a beginning in place of those that have nothing else; if another one has more, that is kept as the last used. -/
 private def keepBeginning (one : Beginning) : DojoM Unit := do
-  let isPart (other : Beginning) : Bool :=
-    other.family == one.family && other.shared one.text one.text.utf8ByteSize == other.stops.size
-  keepLast (← read).beginnings maxBeginnings isPart one
+  (← read).beginnings.modify fun all =>
+    let larger? := all.find? fun other => other.covers one && other.stops.size > one.stops.size
+    let kept := larger?.getD one
+    withinLimit ((all.filter fun other => !kept.covers other).push kept)
 
 /-- Adds the places after further commands. -/
-private def Beginning.extended (one : Beginning) (units : Array Elaborated) : Beginning :=
-  let bytes := one.text.toUTF8
+private def Beginning.extended (one : Beginning) (further : Array Stop) : Beginning :=
   let push (stops : Array Stop) (stop : Stop) : Array Stop :=
     (stops.modify (stops.size - 1) fun before => { before with reach := stop.place - 1 }).push stop
-  { one with stops := (units.filterMap (Stop.after? · bytes)).foldl push one.stops }
+  { one with stops := further.foldl push one.stops }
 
 /-- Keeps the places after commands that were elaborated behind a beginning. -/
-def keepFurther (family text : String) (units : Array Elaborated) : DojoM Unit := do
-  let some first := units[0]? | return
-  let some best ← longest? family text first.start | return
-  if best.stops.back?.any (·.place == first.start) then keepBeginning (({ best with text } : Beginning).extended units)
+def keepFurther (family : String) (source : Source) (units : Array Elaborated) : DojoM Unit := do
+  let some unit := units[0]? | return
+  let text := source.text.lean
+  for one in ← (← read).beginnings.get do
+    unless one.family == family do continue
+    let stops := one.stops.extract 0 (one.shared text unit.start)
+    if stops.back?.any (·.place == unit.start) then
+      let known : Beginning := { family, text, stops }
+      keepBeginning (known.extended (units.filterMap (Stop.after? · source.text.size)))
+      return
 
 /-- A text that was elaborated up to a place. -/
 structure Reached where
@@ -93,27 +123,41 @@ structure Reached where
   /-- Whether nothing had to be elaborated. -/
   warm : Bool
 
+private def Stop.reached (stop : Stop) (messages : Array Json) (warm : Bool) : DojoM Reached := do
+  let state := { stop.state with env := ← upToDate stop.state.env }
+  return { parserState := stop.parserState, state, messages, warm }
+
 /--
 Elaborates a text up to a byte, or else all of it, and keeps the places on the way. The `family` has everything that its
 beginning depends on besides the text. Only Lean's parser knows where a command begins (at its docstring, at `open Foo in`,
-at `mutual`), so the byte may be inside one, which is then left out.
+at `mutual`), so the byte may be inside one, which is then left out; as is a command after which Lean reads nothing.
 -/
 def elaborateTo (family : String) (source : Source) (first : Stop) (limit? : Option Nat := none) : DojoM Reached := do
   let text := source.text.lean
-  let known := (← longest? family text (limit?.getD source.text.size)).getD { family, text, stops := #[first] }
+  let size := source.text.size
+  let known := (← longest? family source first (limit?.getD size)).getD { family, text, stops := #[first] }
   let last := known.stops.back?.getD first
-  let state := { last.state with env := ← upToDate last.state.env }
   let messages := known.stops.flatMap (·.messages)
-  if limit?.any (· ≤ last.reach) then return { parserState := last.parserState, state, messages, warm := true }
-  let added ← IO.mkRef (#[] : Array Elaborated)
+  let start ← last.reached messages (warm := true)
+  if limit?.any fun limit => limit ≤ last.reach && areSame known.text text limit then
+    keepBeginning known
+    return start
+  let further ← IO.mkRef (#[] : Array Stop)
+  let rest ← IO.mkRef (#[] : Array Elaborated)
   let visit (unit : Elaborated) : DojoM Bool := do
-    added.modify (·.push { unit with trees := [] })
+    match Stop.after? unit size with
+    | some stop => further.modify (·.push stop)
+    | none => rest.modify (·.push unit)
     return false
-  let (parserState, state) ← runSource source last.parserState state visit limit?
-  let units ← (added.get : BaseIO _)
-  let { stops, .. } := ({ known with text } : Beginning).extended units
-  let reached (last : Stop) : Stop := { last with reach := max last.reach (limit?.getD 0) }
+  let (parserState, state) ← runSource source last.parserState start.state visit limit?
+  let further ← (further.get : BaseIO _)
+  let rest ← (rest.get : BaseIO _)
+  let messages := messages ++ further.flatMap (·.messages)
+  let { stops, .. } := ({ known with text } : Beginning).extended further
+  let reached (last : Stop) : Stop :=
+    if rest.isEmpty then { last with reach := max last.reach (limit?.getD 0) } else last
   keepBeginning { family, text, stops := stops.modify (stops.size - 1) reached }
-  return { parserState, state, messages := messages ++ units.flatMap (·.messages), warm := false }
+  if limit?.isSome && rest.any (·.isLast) then return ← (stops.back?.getD first).reached messages (warm := false)
+  return { parserState, state, messages := messages ++ rest.flatMap (·.messages), warm := false }
 
 end Dojo

@@ -49,7 +49,7 @@ structure Opening where
   inScope : Bool := false
   /-- Whether to import the project's modules from their compiled files. -/
   compiled : Bool := false
-  /-- Whether the context and the project's modules are given to Lean's kernel. -/
+  /-- Whether the project's modules are given to Lean's kernel. -/
   kernel : Bool := false
   options : List (String × Json) := []
   module? : Option Name := none
@@ -77,10 +77,6 @@ private def inScopeOfSession (state : Command.State) (opening : Opening) : DojoM
   let own := state.scopes.head!
   let scope := { own with currNamespace := theirs.currNamespace, openDecls := theirs.openDecls }
   return { state with scopes := [if opening.options.isEmpty then { scope with opts := theirs.opts } else scope] }
-
-/-- `include_str` looks in the folder of its file, and for Lean a bare file name has no folder. -/
-private def placeOf (fileName : String) : String :=
-  if fileName.endsWith ".lean" && !fileName.contains '/' then s!"./{fileName}" else fileName
 
 /-- Opens a text. -/
 def openText (opening : Opening) : DojoM OpenFile := do
@@ -123,8 +119,8 @@ def openBehind (request : Request) : DojoM Opened := do
   let stop := file.text.fromFile (request.nat "prefix")
   -- without a header the text continues the session, whose environment may change
   if stop == 0 || !opening.header then return { file }
-  let family := familyOf file.module? file.base file.whole kernel opening.options
-  let first := firstStop file.source file.messages file.parserState (← inOwnScope file.state)
+  let family := familyOf file.module? file.source file.base file.whole kernel opening.options
+  let first := firstStop file.messages file.parserState (← inOwnScope file.state)
   let { parserState, state, messages, warm } ← elaborateTo family file.source first (some (min stop file.text.size))
   return { file := { file with parserState, state, messages }, family? := some family, warm }
 
@@ -153,6 +149,6 @@ def Opened.revisit (opened : Opened) (visit : Elaborated → DojoM Bool) : DojoM
     visit unit
   let units := known.units ++ (← further.get)
   keepLast cache maxVisited isSame { known with units }
-  keepFurther family file.text.lean units
+  keepFurther family file.source units
 
 end Dojo

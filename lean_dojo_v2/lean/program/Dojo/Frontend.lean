@@ -196,6 +196,11 @@ private def parseCommand (source : Source) (parserState : Parser.ModuleParserSta
     { env := state.env, options := scope.opts, currNamespace := scope.currNamespace, openDecls := scope.openDecls }
   Parser.parseCommand source.input context parserState {}
 
+/-- Where the command ends that begins at a parser's state; `none` if the parser complains about it. -/
+def cleanEnd? (source : Source) (parserState : Parser.ModuleParserState) (state : Command.State) : Option Nat :=
+  let (_, next, log) := parseCommand source parserState state
+  if log.hasUnreported || log.hasErrors then none else some next.pos.byteIdx
+
 /-- The trees of the last command, including those from its tasks. -/
 private def treesOf (state : Command.State) : List InfoTree :=
   state.infoState.substituteLazy.get.trees.toList
@@ -254,8 +259,12 @@ the beginning of what follows the limit.
 def runSource (source : Source) (parserState : Parser.ModuleParserState) (state : Command.State)
     (visit : Elaborated → DojoM Bool) (limit? : Option Nat := none) :
     DojoM (Parser.ModuleParserState × Command.State) := do
-  if let some problem := sizeProblem? source.text.lean parserState.pos.byteIdx then
-    refuse "command" s!"file: {problem}"
+  let text := source.text.lean
+  let start := parserState.pos.byteIdx
+  let (sized, first) ← (← read).sized.get
+  unless first ≤ start && sized == text do
+    if let some problem := sizeProblem? text start then refuse "command" s!"file: {problem}"
+    (← read).sized.set (text, start)
   runCommands source parserState state visit limit?
 
 end Dojo

@@ -98,7 +98,7 @@ def openWhole (state : Command.State) (whole : Array Name) (text : String) : Com
 /-! ## Elaborating them in memory -/
 
 /-- The number of elaborated chains of modules that are kept. -/
-def maxChains : Nat := 64
+def maxChains : Nat := 512
 
 /-- A module of the project, and its text. -/
 structure Module where
@@ -165,24 +165,30 @@ private def modulePlan (imports : Array Name) : DojoM ModulePlan :=
   imports.foldlM (init := {}) fun plan module => visitModule plan module []
 
 /--
-Modules in an order in which each stands directly above what it imports, as far as that is possible, so that several texts
-share what is elaborated for one of them: the module with the longest chain of imports first, after its own imports.
+Modules in an order in which each stands directly above what it imports, as far as that is possible: the module with the
+longest chain of imports first, after its own imports. So most are elaborated on top of nothing else, and several texts share
+what is elaborated for one of them. Lean's own order is that of the `import` lines, which matters if two modules that do not
+import each other have instances for the same type.
 -/
 private def deepestFirst (own : Array Module) : Array Module := Id.run do
   let mut heights : Std.HashMap Name Nat := {}
+  let mut modules : Std.HashMap Name Module := {}
   for module in own do
     let below := module.imports.foldl (init := 0) fun most name => max most (heights.getD name 0)
     heights := heights.insert module.name (below + 1)
-  let known := heights
-  let height (name : Name) : Nat := known.getD name 0
-  let sorted (names : Array Name) : Array Name := names.qsort fun a b =>
-    height a > height b || (height a == height b && moduleText a < moduleText b)
-  let rec visit (fuel : Nat) (found : Array Module) (name : Name) : Array Module :=
-    match fuel, own.find? (·.name == name) with
+    modules := modules.insert module.name module
+  let (known, byName) := (heights, modules)
+  let sorted (names : Array Name) : Array Name :=
+    let keyed := names.filterMap fun name => known[name]?.map fun height => (height, moduleText name, name)
+    (keyed.qsort fun a b => a.1 > b.1 || (a.1 == b.1 && a.2.1 < b.2.1)).map (·.2.2)
+  let rec visit (fuel : Nat) (found : Array Module × NameSet) (name : Name) : Array Module × NameSet :=
+    match fuel, byName[name]? with
     | fuel + 1, some module =>
-      if found.any (·.name == name) then found else ((sorted module.imports).foldl (visit fuel) found).push module
+      if found.2.contains name then found else
+      let (above, seen) := (sorted module.imports).foldl (visit fuel) found
+      (above.push module, seen.insert name)
     | _, _ => found
-  return (sorted (own.map (·.name))).foldl (visit own.size) #[]
+  return ((sorted (own.map (·.name))).foldl (visit own.size) (#[], {})).1
 
 /-- A key that changes with the text of a module. -/
 private def Module.key (module : Module) : String := s!"{module.name} {hash module.text} {module.text.utf8ByteSize}"
@@ -190,6 +196,10 @@ private def Module.key (module : Module) : String := s!"{module.name} {hash modu
 /-- The keys of the modules in memory that some imports need: their texts may change while the program runs. -/
 def sourceKeys (imports : Array Name) : DojoM (Array String) := do
   return (← modulePlan imports).own.map (·.key)
+
+/-- `include_str` looks in the folder of its file, and for Lean a bare file name has no folder. -/
+def placeOf (fileName : String) : String :=
+  if fileName.endsWith ".lean" && (fileName.splitOn "/").length == 1 then s!"./{fileName}" else fileName
 
 private def runText (text : String) (state : Command.State) : DojoM Command.State := do
   return (← runSource (.ofText (.ofString text) "<engine>") {} state fun _ => return false).2
@@ -213,22 +223,23 @@ def inOwnScope (state : Command.State) : DojoM Command.State := inEnvironment Le
 What the elaborated part of a module's text depends on besides the text. The same texts are elaborated as files, for their
 theorems, and as modules that others import.
 -/
-def familyOf (module? : Option Name) (base : Base) (whole : Array Name) (kernel : Bool)
+def familyOf (module? : Option Name) (source : Source) (base : Base) (whole : Array Name) (kernel : Bool)
     (options : List (String × Json) := []) : String :=
-  s!"{module?} {whole} {kernel} {(record options).compress}\n{base.key}"
+  let opened := if whole.isEmpty then [] else declaredIn source.text.lean
+  s!"{module?} {source.fileName} {whole} {opened} {kernel} {(record options).compress}\n{base.key}"
 
 /--
 The environment after a module, and whether the module has errors. They are reported when the module itself is traced, not
 here.
 -/
 private def elaborateModule (module : Module) (below : Base) (kernel : Bool) : DojoM (Environment × Bool) := do
-  let source := Source.ofText (.ofString module.text) s!"./{module.file}"
+  let source := Source.ofText (.ofString module.text) (placeOf module.file)
   let { whole, messages, parserState, .. } ← (parseHeader source : IO Header)
   let fresh ← commandState (← upToDate below.env) (module? := module.name)
   let state ← inOwnScope (openWhole (withKernel fresh kernel) whole module.text)
   let runs ← mustInitialise module.name
-  let family := familyOf (some module.name) below whole kernel
-  let { state, messages, .. } ← elaborateTo family source (firstStop source messages parserState state)
+  let family := familyOf (some module.name) source below whole kernel
+  let { state, messages, .. } ← elaborateTo family source (firstStop messages parserState state)
   if runs then discard <| initialise module.name state.env ((addedTo below.env state.env).map (·.1))
   initialised module.name
   let state ← inEnvironment Lean.popScope (← closeScopes module.name state)

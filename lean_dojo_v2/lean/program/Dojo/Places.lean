@@ -91,7 +91,8 @@ private def Draft.open (draft : Draft) (recursion : Bool) : MetaM MVarId := do
 
 /-- The options, open namespaces and other state at a node of an information tree. -/
 private def Monads.atNode (monads : Monads) (context : ContextInfo) (mctx : MetavarContext) (env : Environment) : Monads :=
-  let options := context.options
+  -- the kernel may have been left out of what was elaborated, but a tactic may ask it
+  let options := debug.skipKernelTC.set context.options false
   { monads with
     coreContext := { monads.coreContext with
       options, currNamespace := context.currNamespace, openDecls := context.openDecls

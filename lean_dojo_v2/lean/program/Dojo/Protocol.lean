@@ -181,8 +181,8 @@ says how they differ.
     {"srcMessages": "…", "dstMessages": [], "failure": "f has another type"}
 
 Texts of `dojo` commands begin with their header unless `header` is false. `fileName` is the name in messages, and in a
-project it names the module. `prefix` says how many bytes belong to the context, which stays elaborated for the next
-request with the same context.
+project it names the module. In `dojo.check` and `dojo.state_at`, `prefix` says how many bytes belong to the context, which
+stays elaborated for all requests whose texts begin in the same way.
 
 `dojo.trace` returns what a repository's trace records of a file. `dojo.compile` returns a compiled module. With
 `compiled`, both import the project's modules from compiled files.
@@ -197,9 +197,8 @@ request with the same context.
 
 `dojo.state_at` opens the state before the tactic at `position`, with digests of the goals `after` it, the ranges of
 the tactics that follow in its block (`members`), where these begin (`column`), and the tactic `blocks` inside it. With
-`clean`, an error before the position is an error of the request. With `recursion`, the theorem itself is in scope. As in
-`dojo.check`, what stands before the byte `prefix` is elaborated once for all requests, together with what was elaborated
-behind it, and `kernel` says whether Lean's kernel looks at it.
+`clean`, an error before the position is an error of the request. With `recursion`, the theorem itself is in scope. `kernel`
+is as in `dojo.check`.
 
     dojo.state_at {"file": "theorem t : True := by trivial", "position": 23}
     {"stateId": 1, "tactic": "trivial", "bytes": [23, 30], "after": [], "members": [[23, 30]], "column": 23, "blocks": [],
@@ -209,10 +208,10 @@ behind it, and `kernel` says whether Lean's kernel looks at it.
 
 `dojo.check` elaborates a text. The report covers the constants `names`, or `all` that stand in the text; with
 `statements`, their statements; with `tactics`, where each tactic stands, whether it ran, and whether it changed the
-goals. `sources` changes when a module of the project that the text imports does, and `warm` says whether all before the
-byte `prefix` was elaborated already, for this text or another one that begins in the same way. With `"kernel": false`, the text and the project's modules are given to the kernel by the judge alone.
-Nothing in a report is a verdict. The `export` (see `Export.lean`) holds the constants as data, with
-everything that they depend on beyond the library.
+goals. `sources` changes when a module of the project that the text imports does, and `warm` says whether the context was
+elaborated already. With `"kernel": false`, Lean's kernel
+looks at the text and at the project's modules in the judge alone. Nothing in a report is a verdict. The `export` (see
+`Export.lean`) holds the constants as data, with everything that they depend on beyond the library.
 
     dojo.check {"file": "theorem t : True := trivial", "names": ["t"]}
     {"messages": [], "declarations": {"t": {"exists": true, "kind": "theorem"}},

@@ -118,9 +118,7 @@ structure Stop where
   state : Command.State
   /-- The messages of the command before it. -/
   messages : Array Json
-  /-- How far the text decides that the command before it ends there: the end of the next word. -/
-  seen : Nat
-  /-- The last byte up to which no further command ends, as far as is known. -/
+  /-- The last byte of the text up to which no further command is known to end. -/
   reach : Nat
   /-- Whether the parser had no complaint about the command before it. -/
   isClean : Bool
@@ -129,6 +127,7 @@ structure Stop where
 structure Beginning where
   /-- What it depends on besides the text: module, options, and the environment before it. -/
   family : String
+  /-- The text in which they were elaborated, or one that has the same stops. -/
   text : String
   /-- From the place before the first command on. -/
   stops : Array Stop
@@ -191,6 +190,8 @@ structure Session where
   registered : IO.Ref Bool
   /-- What was elaborated of texts, the least recently used first. -/
   beginnings : IO.Ref (Array Beginning)
+  /-- The last text that has passed `sizeProblem?`, and from which byte on. -/
+  sized : IO.Ref (String × Nat)
   /-- The commands in which the last states were opened, the least recently used first. -/
   visited : IO.Ref (Array Visited)
   /-- What was exported of contexts. -/

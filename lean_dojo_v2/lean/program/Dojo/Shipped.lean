@@ -1,4 +1,4 @@
-import Lean
+import Dojo.Constants
 
 /-!
 # The compiled program, without the library that it was compiled against
@@ -34,6 +34,9 @@ private opaque entries {α : Type} (rows : Array α) : Array EnvExtensionEntry
 
 /-- Writes the module that runs the program, which was elaborated in an environment. -/
 def ship (env : Environment) (file : System.FilePath) : IO Unit := do
+  -- some errors have no message, and what has one would fail only when it runs
+  if let some (name, _) := (elaborated env).find? fun (_, info) => (valueOf? info).any (·.hasSorry) then
+    throw (IO.userError s!"{name} has an error")
   let decls := (functionsOf env).qsort (Name.quickLt ·.name ·.name)
   let exported : Array (Name × Name) := decls.filterMap fun decl => (exportAttr.getParam? env decl.name).map (decl.name, ·)
   let code : ModuleData := {

@@ -48,6 +48,7 @@ def start (host : Host) (args : List String) : IO Session := do
     registered := ← IO.mkRef false
     beginnings := ← IO.mkRef #[]
     grounds := ← IO.mkRef #[]
+    sized := ← IO.mkRef ("", 0)
     visited := ← IO.mkRef #[]
     exported := ← IO.mkRef {}
     contexts := ← IO.mkRef {}

@@ -35,6 +35,15 @@ def test_a_changed_module_is_elaborated_again(lean: Any, project: Path) -> None:
     assert lean("dojo.trace", file=text)["messages"][0]["severity"] == "error"
 
 
+def test_what_is_kept_of_a_module_ends_before_a_change(lean: Any, project: Path) -> None:
+    """A constructor that is added behind a docstring; the type itself is the same text."""
+    begun = "inductive Grown where\n  | a\n\n/-- Fine. -/\n"
+    for rest, cited in (("theorem grown : True := trivial\n", "Grown.a"), ("  | b\n", "Grown.b")):
+        (project / "Growing.lean").write_text(begun + rest)
+        answer = lean("dojo.check", file=f"import Growing\n#check {cited}\n")
+        assert [m["severity"] for m in answer["messages"]] == ["information"]
+
+
 @pytest.mark.parametrize(
     ("header", "reason"),
     [
@@ -94,6 +103,8 @@ initialize marked : SimplePersistentEnvExtension Name (List Name) ←
 
 initialize tally : IO.Ref Nat ← IO.mkRef (my.option.get {})
 
+initialize tally.modify (· + 1)
+
 initialize registerBuiltinAttribute {
   name := `my_mark
   descr := "notes a declaration"
@@ -112,7 +123,7 @@ def test_what_a_module_initializes_is_there_for_those_that_import_it(
     for header in ("import Registers", "import Std.Data.HashMap\nimport Registers"):
         text = f"{header}\n@[my_mark] def a := 1\n#marked\n"
         [message] = lean("dojo.trace", file=text)["messages"]
-        assert (message["severity"], message["data"]) == ("information", "[a] 7")
+        assert (message["severity"], message["data"]) == ("information", "[a] 8")
     assert lean("dojo.trace", file=REGISTERS, fileName="Registers.lean")["messages"] == []
 
 

@@ -265,6 +265,34 @@ def test_a_state_that_was_opened_serves_the_theorems_after_it(lean: Any) -> None
     assert check(lean, text, "opened_second", prefix=len(first))["warm"] is True
 
 
+def test_states_serve_the_theorems_between_them(lean: Any) -> None:
+    theorems = [f"theorem between{k} : {k} = {k} := by\n  rfl\n" for k in range(5)]
+    text = "".join(theorems)
+    for k in (4, 0):
+        before = text.index(theorems[k])
+        lean("dojo.state_at", file=text, position=text.index("rfl", before), prefix=before or 1)
+    assert check(lean, text, "between3", prefix=text.index(theorems[3]))["warm"] is True
+
+
+def test_lean_looks_far_ahead_to_see_where_a_command_ends(lean: Any) -> None:
+    """A constructor or a theorem may follow a docstring."""
+    before = "inductive Ahead where\n  | a\n/-- Fine. -/\n"
+    first = f"{before}theorem ahead : True := trivial\n"
+    assert check(lean, first, "ahead", prefix=len(before))["messages"] == []
+    second = f"{before}  | b\n"
+    answer = check(lean, f"{second}theorem t : Ahead.b = Ahead.b := rfl\n", "t", prefix=len(second))
+    assert answer["messages"] == []
+
+
+@pytest.mark.parametrize("ending", ["def last := 1", "def last := 1\n#exit\ndef other := 2"])
+def test_a_text_that_ends_with_its_beginning_has_the_same_answer_again(
+    lean: Any, ending: str
+) -> None:
+    text = f"def ends := 1\n{ending}"
+    answers = [check(lean, text, prefix=len(text)) for _ in range(2)]
+    assert answers[0]["new_constants"] == answers[1]["new_constants"] == []
+
+
 @pytest.mark.parametrize(
     ("more", "value"), [(" + 2\n", 3), ("\nwhere helper := 3\n", 1), ("\n-- nothing\n", 1)]
 )
