@@ -42,6 +42,8 @@ Record = Mapping[str, Any]
 ABSENT: Record = {"exists": False, "kernel": None}
 """Detail for a theorem missing in the judge's answer."""
 
+_KERNEL_MATTERS = frozenset({Reason.UNCHECKED, Reason.STATEMENT})
+"""Refusals of a proof that may hold if it is elaborated with Lean's kernel."""
 SORRY = "sorryAx"
 """The axiom behind ``sorry``."""
 _GOAL_NAME = "lean_dojo_goal"
@@ -181,9 +183,9 @@ def check_declaration(
     Raises:
         LeanError: If the theorem's own statement does not elaborate.
     """
-    kernel = asks_kernel(source.before + declaration)
+    kernel = asks_kernel(source, declaration)
     outcome = _check_declaration(server, source, declaration, timeout, hear, kernel=kernel)
-    if outcome.refusal is not None and outcome.refusal.reason is Reason.UNCHECKED and not kernel:
+    if outcome.refusal is not None and outcome.refusal.reason in _KERNEL_MATTERS and not kernel:
         # Where Lean's kernel refuses, Lean tries something else, or says what is wrong, and where.
         return _check_declaration(server, source, declaration, timeout, hear, kernel=True)
     return outcome

@@ -92,17 +92,18 @@ def state_at(
         "position": len((source.before + played).encode()),
         "prefix": len(source.before.encode()),
         "header": source.header,
-        "kernel": asks_kernel(source.before + source.declaration),
+        "kernel": asks_kernel(source, source.declaration),
     }
     return server.request_state("dojo.state_at", {**fields, **flags})
 
 
-def asks_kernel(text: str) -> bool:
-    """Whether a text asks Lean's kernel itself: ``decide +kernel``.
+def asks_kernel(source: SourceTheorem, declaration: str) -> bool:
+    """Whether a theorem's file, with this declaration, asks Lean's kernel: ``decide +kernel``.
 
-    Otherwise the kernel looks at it only once, in the judge.
+    Otherwise the kernel looks at it only once, in the judge. That another module has a macro which
+    asks the kernel is not seen.
     """
-    return "kernel" in text
+    return "kernel" in source.before + declaration + source.rest_of_block
 
 
 def owner_of(server: Server, source: SourceTheorem) -> str:

@@ -13,7 +13,7 @@ namespace Dojo
 
 open Lean Elab
 
-/-- The number of places that are kept, in all texts together; the least recently used text is dropped first. -/
+/-- The number of places that are kept, in all texts together, but at least those of the text that was used last. -/
 def maxStops : Nat := 8192
 
 /-- Its place in bytes of Lean's text. -/
@@ -21,31 +21,29 @@ private def Stop.place (stop : Stop) : Nat := stop.parserState.pos.byteIdx
 
 /-- The place before the first command of a text. -/
 def firstStop (header : Array Json) (parserState : Parser.ModuleParserState) (state : Command.State) : Stop :=
-  { parserState, state, messages := header, reach := parserState.pos.byteIdx, isClean := true }
+  { parserState, state, messages := header, isClean := header.isEmpty }
 
 /-- The place after a command; `none` if Lean reads nothing after it, so that another text may continue it. -/
 private def Stop.after? (unit : Elaborated) (size : Nat) : Option Stop :=
-  let place := unit.next.pos.byteIdx
-  if unit.isLast || place ≥ size then none else
+  if unit.isLast || unit.next.pos.byteIdx ≥ size then none else
   -- without the trees, which are large
   let state := { unit.after with messages := {}, infoState := { enabled := true } }
-  some { parserState := unit.next, state, messages := unit.messages, reach := place, isClean := unit.isClean }
+  some { parserState := unit.next, state, messages := unit.messages, isClean := unit.isClean }
 
 private def areSame (a b : String) (size : Nat) : Bool :=
   size ≤ a.utf8ByteSize && size ≤ b.utf8ByteSize && extractBytes a 0 size == extractBytes b 0 size
 
-/-- Whether a command that ends at this stop ends at or before a byte; see `runSource`. -/
+/-- Whether a command that ends here is elaborated if the text is elaborated up to a byte; see `runSource`. -/
 private def Stop.isWithin (stop : Stop) (limit : Nat) : Bool :=
   stop.place < limit || (stop.isClean && stop.place == limit)
 
 /--
-The number of its stops that a text has, too, up to a byte. Where a command ends may depend on what follows it, so the text
-must also agree with the next command, or else with all up to the byte, if no other command ends before that.
+The number of its stops that a text surely has, too, up to a byte: where a command ends may depend on what follows it, so the
+text must also agree with the next command.
 -/
 private def Beginning.shared (one : Beginning) (text : String) (limit : Nat) : Nat := Id.run do
   let fits (i : Nat) (stop : Stop) : Bool :=
-    stop.isWithin limit && ((limit ≤ stop.reach && areSame one.text text limit) ||
-      (one.stops[i + 1]?).any fun next => areSame one.text text next.place)
+    stop.isWithin limit && (one.stops[i + 1]?).any fun next => areSame one.text text next.place
   let mut low := 0
   let mut high := one.stops.size
   while low < high do
@@ -55,18 +53,19 @@ private def Beginning.shared (one : Beginning) (text : String) (limit : Nat) : N
 
 /-- Whether a text has one more stop, because Lean's parser ends the command before it in the same place there, too. -/
 private def Beginning.continues (one : Beginning) (source : Source) (first : Stop) (limit count : Nat) : Bool :=
+  let text := source.text.lean
   (one.stops[count]?).any fun stop =>
-    stop.isClean && stop.isWithin limit && areSame one.text source.text.lean stop.place &&
+    stop.isClean && stop.isWithin limit && areSame one.text text stop.place &&
       match count with
       | 0 => first.place == stop.place
       | before + 1 => (one.stops[before]?).any fun last =>
-        cleanEnd? source last.parserState last.state == some stop.place
+        (sizeProblem? text last.place).isNone && cleanEnd? source last.parserState last.state == some stop.place
 
 /-- The kept beginning that shares most of a text up to a byte, without the stops that the text does not have. -/
-private def longest? (family : String) (source : Source) (first : Stop) (limit : Nat) : DojoM (Option Beginning) := do
+private def longest? (family : Family) (source : Source) (first : Stop) (limit : Nat) : DojoM (Option Beginning) := do
   let mut best? : Option (Beginning × Nat) := none
   for one in ← (← read).beginnings.get do
-    if one.family != family then continue
+    if one.family.key != family.key then continue
     let count := one.shared source.text.lean limit
     unless best?.any (·.2 > count) do best? := some (one, count)
   let some (one, count) := best? | return none
@@ -75,43 +74,39 @@ private def longest? (family : String) (source : Source) (first : Stop) (limit :
 
 /-- Whether one beginning has all places of another. -/
 private def Beginning.covers (one other : Beginning) : Bool :=
-  one.family == other.family && other.stops.size ≤ one.stops.size &&
+  one.family.key == other.family.key && other.stops.size ≤ one.stops.size &&
     (other.stops.back?).any fun last =>
       ((one.stops[other.stops.size - 1]?).any (·.place == last.place)) && areSame one.text other.text last.place
 
-/-- The last beginnings that have as many stops as are kept; at least one. -/
-private def withinLimit (all : Array Beginning) : Array Beginning := Id.run do
-  let mut first := all.size - 1
-  let mut stops := (all.back?.map (·.stops.size)).getD 0
-  while first > 0 && stops + (all[first - 1]?.map (·.stops.size)).getD 0 ≤ maxStops do
+/-- The beginnings that were used last, as far as there is room for their stops, and for the libraries below them. -/
+private def withinLimits (all : Array Beginning) (maxLibraries : Nat) : Array Beginning := Id.run do
+  let mut first := all.size
+  let mut stops := 0
+  let mut libraries : List String := []
+  for one in all.reverse do
+    stops := stops + one.stops.size
+    unless libraries.contains one.family.library do libraries := one.family.library :: libraries
+    if first < all.size && (stops > maxStops || libraries.length > maxLibraries) then break
     first := first - 1
-    stops := stops + (all[first]?.map (·.stops.size)).getD 0
   return all.extract first all.size
 
 /-- Keeps a beginning in place of those that have nothing else; if another one has more, that is kept as the last used. -/
 private def keepBeginning (one : Beginning) : DojoM Unit := do
+  let maxLibraries := (← read).host.maxEnvironments
   (← read).beginnings.modify fun all =>
     let larger? := all.find? fun other => other.covers one && other.stops.size > one.stops.size
     let kept := larger?.getD one
-    withinLimit ((all.filter fun other => !kept.covers other).push kept)
-
-/-- Adds the places after further commands. -/
-private def Beginning.extended (one : Beginning) (further : Array Stop) : Beginning :=
-  let push (stops : Array Stop) (stop : Stop) : Array Stop :=
-    (stops.modify (stops.size - 1) fun before => { before with reach := stop.place - 1 }).push stop
-  { one with stops := further.foldl push one.stops }
+    withinLimits ((all.filter fun other => !kept.covers other).push kept) maxLibraries
 
 /-- Keeps the places after commands that were elaborated behind a beginning. -/
-def keepFurther (family : String) (source : Source) (units : Array Elaborated) : DojoM Unit := do
+def keepFurther (family : Family) (source : Source) (units : Array Elaborated) : DojoM Unit := do
   let some unit := units[0]? | return
   let text := source.text.lean
   for one in ← (← read).beginnings.get do
-    unless one.family == family do continue
-    let stops := one.stops.extract 0 (one.shared text unit.start)
-    if stops.back?.any (·.place == unit.start) then
-      let known : Beginning := { family, text, stops }
-      keepBeginning (known.extended (units.filterMap (Stop.after? · source.text.size)))
-      return
+    unless one.family.key == family.key && areSame one.text text unit.start do continue
+    let some index := one.stops.findIdx? (·.place == unit.start) | continue
+    let further := units.filterMap (Stop.after? · source.text.size)
+    return ← keepBeginning { family, text, stops := one.stops.extract 0 (index + 1) ++ further }
 
 /-- A text that was elaborated up to a place. -/
 structure Reached where
@@ -123,41 +118,33 @@ structure Reached where
   /-- Whether nothing had to be elaborated. -/
   warm : Bool
 
-private def Stop.reached (stop : Stop) (messages : Array Json) (warm : Bool) : DojoM Reached := do
-  let state := { stop.state with env := ← upToDate stop.state.env }
-  return { parserState := stop.parserState, state, messages, warm }
-
 /--
-Elaborates a text up to a byte, or else all of it, and keeps the places on the way. The `family` has everything that its
-beginning depends on besides the text. Only Lean's parser knows where a command begins (at its docstring, at `open Foo in`,
-at `mutual`), so the byte may be inside one, which is then left out; as is a command after which Lean reads nothing.
+Elaborates a text up to a byte, or else all of it, and keeps the places on the way. Only Lean's parser knows where a command
+begins (at its docstring, at `open Foo in`, at `mutual`), so the byte may be inside one, which is then left out; as is a
+command after which Lean reads nothing.
 -/
-def elaborateTo (family : String) (source : Source) (first : Stop) (limit? : Option Nat := none) : DojoM Reached := do
+def elaborateTo (family : Family) (source : Source) (first : Stop) (limit? : Option Nat := none) : DojoM Reached := do
   let text := source.text.lean
   let size := source.text.size
   let known := (← longest? family source first (limit?.getD size)).getD { family, text, stops := #[first] }
   let last := known.stops.back?.getD first
-  let messages := known.stops.flatMap (·.messages)
-  let start ← last.reached messages (warm := true)
-  if limit?.any fun limit => limit ≤ last.reach && areSame known.text text limit then
-    keepBeginning known
-    return start
+  let start := { last.state with env := ← upToDate last.state.env }
   let further ← IO.mkRef (#[] : Array Stop)
   let rest ← IO.mkRef (#[] : Array Elaborated)
   let visit (unit : Elaborated) : DojoM Bool := do
     match Stop.after? unit size with
     | some stop => further.modify (·.push stop)
     | none => rest.modify (·.push unit)
-    return false
-  let (parserState, state) ← runSource source last.parserState start.state visit limit?
+    return limit?.isSome && unit.isLast
+  let (parserState, state) ← runSource source last.parserState start visit limit?
   let further ← (further.get : BaseIO _)
   let rest ← (rest.get : BaseIO _)
-  let messages := messages ++ further.flatMap (·.messages)
-  let { stops, .. } := ({ known with text } : Beginning).extended further
-  let reached (last : Stop) : Stop :=
-    if rest.isEmpty then { last with reach := max last.reach (limit?.getD 0) } else last
-  keepBeginning { family, text, stops := stops.modify (stops.size - 1) reached }
-  if limit?.isSome && rest.any (·.isLast) then return ← (stops.back?.getD first).reached messages (warm := false)
-  return { parserState, state, messages := messages ++ rest.flatMap (·.messages), warm := false }
+  let stops := known.stops ++ further
+  let messages := stops.flatMap (·.messages)
+  keepBeginning { family, text, stops }
+  if limit?.isSome && rest.any (·.isLast) then
+    let last := stops.back?.getD first
+    return { parserState := last.parserState, state := last.state, messages, warm := false }
+  return { parserState, state, messages := messages ++ rest.flatMap (·.messages), warm := further.isEmpty && rest.isEmpty }
 
 end Dojo

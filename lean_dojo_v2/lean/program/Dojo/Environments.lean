@@ -110,9 +110,12 @@ def mustInitialise (module : Name) : DojoM Bool := do
 private def finish (module : Name) (error? : Option String) : DojoM Unit := do
   (← read).initialised.modify ((module, error?) :: ·)
 
-/-- Records that a module's initialisers have all run. -/
+/-- Records that a module's initialisers have all run, unless the request was cut short, and so perhaps its elaboration. -/
 def initialised (module : Name) : DojoM Unit := do
-  if ← mustInitialise module then finish module none
+  let cut ← match ← (← read).cancel.get with
+    | some token => (token.isSet : BaseIO Bool)
+    | none => pure false
+  if !cut && (← mustInitialise module) then finish module none
 
 /-- Refuses code that Lean could not elaborate: it contains `sorry`, and running that would end the program. -/
 private def refuseSorry (env : Environment) (name program : Name) : IO Unit := do

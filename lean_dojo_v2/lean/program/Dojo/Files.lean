@@ -103,7 +103,7 @@ def OpenFile.run (file : OpenFile) (visit : Elaborated → DojoM Bool) : DojoM C
 structure Opened where
   file : OpenFile
   /-- The family of its `Beginning`, if it has one. -/
-  family? : Option String := none
+  family? : Option Family := none
   /-- Whether the beginning was already elaborated. -/
   warm : Bool := false
 
@@ -134,9 +134,9 @@ def Opened.revisit (opened : Opened) (visit : Elaborated → DojoM Bool) : DojoM
   let { file, family?, .. } := opened
   let some family := family? | discard <| file.run visit
   let start := file.parserState.pos.byteIdx
-  let isSame (one : Visited) : Bool := one.family == family && one.start == start && one.text == file.text.lean
+  let isSame (one : Visited) : Bool := one.family == family.key && one.start == start && one.text == file.text.lean
   let cache := (← read).visited
-  let known := ((← cache.get).find? isSame).getD { family, text := file.text.lean, start }
+  let known := ((← cache.get).find? isSame).getD { family := family.key, text := file.text.lean, start }
   keepLast cache maxVisited isSame known
   for unit in known.units do
     if (← visit unit) || unit.isLast then return

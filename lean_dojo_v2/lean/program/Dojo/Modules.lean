@@ -219,14 +219,13 @@ private def inEnvironment (act : Command.CommandElabM Unit) (state : Command.Sta
 /-- Begins a scope for local declarations, which no command of the text can end. -/
 def inOwnScope (state : Command.State) : DojoM Command.State := inEnvironment Lean.pushScope state
 
-/--
-What the elaborated part of a module's text depends on besides the text. The same texts are elaborated as files, for their
-theorems, and as modules that others import.
--/
+/-- The family of a text. The same texts are elaborated as files, for their theorems, and as modules that others import. -/
 def familyOf (module? : Option Name) (source : Source) (base : Base) (whole : Array Name) (kernel : Bool)
-    (options : List (String × Json) := []) : String :=
-  let opened := if whole.isEmpty then [] else declaredIn source.text.lean
-  s!"{module?} {source.fileName} {whole} {opened} {kernel} {(record options).compress}\n{base.key}"
+    (options : List (String × Json) := []) : Family where
+  key :=
+    let opened := if whole.isEmpty then [] else declaredIn source.text.lean
+    s!"{module?} {source.fileName} {whole} {opened} {kernel} {(record options).compress}\n{base.key}"
+  library := (base.key.splitOn "\n").headD ""
 
 /--
 The environment after a module, and whether the module has errors. They are reported when the module itself is traced, not

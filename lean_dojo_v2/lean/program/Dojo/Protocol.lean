@@ -209,9 +209,9 @@ is as in `dojo.check`.
 `dojo.check` elaborates a text. The report covers the constants `names`, or `all` that stand in the text; with
 `statements`, their statements; with `tactics`, where each tactic stands, whether it ran, and whether it changed the
 goals. `sources` changes when a module of the project that the text imports does, and `warm` says whether the context was
-elaborated already. With `"kernel": false`, Lean's kernel
-looks at the text and at the project's modules in the judge alone. Nothing in a report is a verdict. The `export` (see
-`Export.lean`) holds the constants as data, with everything that they depend on beyond the library.
+elaborated already. With `"kernel": false`, the text and the project's modules are not given to Lean's kernel here, but only
+by the judge. Nothing in a report is a verdict. The `export` (see `Export.lean`) holds the constants as data, with everything
+that they depend on beyond the library.
 
     dojo.check {"file": "theorem t : True := trivial", "names": ["t"]}
     {"messages": [], "declarations": {"t": {"exists": true, "kind": "theorem"}},

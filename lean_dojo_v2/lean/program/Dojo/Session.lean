@@ -118,15 +118,19 @@ structure Stop where
   state : Command.State
   /-- The messages of the command before it. -/
   messages : Array Json
-  /-- The last byte of the text up to which no further command is known to end. -/
-  reach : Nat
   /-- Whether the parser had no complaint about the command before it. -/
   isClean : Bool
 
+/-- What the elaborated part of a text depends on besides the text. -/
+structure Family where
+  /-- Module, options, and the environment before it. -/
+  key : String
+  /-- The imported environment below it. -/
+  library : String
+
 /-- What was elaborated of a text. -/
 structure Beginning where
-  /-- What it depends on besides the text: module, options, and the environment before it. -/
-  family : String
+  family : Family
   /-- The text in which they were elaborated, or one that has the same stops. -/
   text : String
   /-- From the place before the first command on. -/
@@ -151,7 +155,7 @@ structure Elaborated where
 
 /-- Commands after a beginning that were elaborated to open a state. -/
 structure Visited where
-  /-- As in `Beginning`. -/
+  /-- The key of its family. -/
   family : String
   text : String
   start : Nat

@@ -274,14 +274,27 @@ def test_states_serve_the_theorems_between_them(lean: Any) -> None:
     assert check(lean, text, "between3", prefix=text.index(theorems[3]))["warm"] is True
 
 
-def test_lean_looks_far_ahead_to_see_where_a_command_ends(lean: Any) -> None:
-    """A constructor or a theorem may follow a docstring."""
-    before = "inductive Ahead where\n  | a\n/-- Fine. -/\n"
-    first = f"{before}theorem ahead : True := trivial\n"
-    assert check(lean, first, "ahead", prefix=len(before))["messages"] == []
-    second = f"{before}  | b\n"
-    answer = check(lean, f"{second}theorem t : Ahead.b = Ahead.b := rfl\n", "t", prefix=len(second))
-    assert answer["messages"] == []
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize(
+    ("before", "rest"),
+    [
+        (
+            "inductive Ahead where\n  | a\n/-- Fine. -/\n",
+            "  | b\ntheorem t : Ahead.b = .b := rfl\n",
+        ),
+        ("def ahead := 1\n", "  + 2\ntheorem t : ahead = 3 := rfl\n"),
+    ],
+)
+def test_where_a_command_ends_depends_on_what_follows_the_beginning(
+    lean: Any, before: str, rest: str, reverse: bool
+) -> None:
+    """Lean looks behind a docstring, where a constructor or a theorem may stand."""
+    before = f"-- {reverse}\n{before}"
+    for text in sorted(["theorem t : True := trivial\n", rest], reverse=reverse):
+        for _ in range(2):
+            answer = check(lean, before + text, "t", prefix=len(before))
+            assert answer["messages"] == []
+            assert answer["declarations"]["t"]["exists"] is True
 
 
 @pytest.mark.parametrize("ending", ["def last := 1", "def last := 1\n#exit\ndef other := 2"])
@@ -316,9 +329,8 @@ def test_a_beginning_that_ends_inside_a_command_ends_before_it(lean: Any, leadin
     end = "\nend" if leading == "mutual\n" else ""
     broken = check(lean, before + "theorem" + end, "t", prefix=prefix)
     assert broken["declarations"]["t"]["exists"] is False
-    for warm in (True, True):
+    for _ in range(2):
         answer = check(lean, before + "theorem t : inside = 1 := rfl" + end, "t", prefix=prefix)
-        assert answer["warm"] is warm
         assert answer["declarations"]["t"]["exists"] is True, answer
         assert [c["name"] for c in answer["new_constants"]] == ["t"]
 
