@@ -39,7 +39,7 @@ $(TOOLS): $(STAMP)
 	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]'
 	@touch $@
 
-demo: $(STAMP) ## Prove, trace the sample with real Lean, train, prove more (4 to 10 minutes on 2 cores).
+demo: $(STAMP) ## Prove, trace the sample with real Lean, train, prove more (3 to 10 minutes on 2 cores).
 	@echo "== Demo: prove, trace, train, prove more; results go to $(DEMO_OUTPUT)"
 	$(BIN)/lean-dojo demo --output-dir $(DEMO_OUTPUT)
 
