@@ -17,6 +17,12 @@ COMPLETION = "_LEAN_DOJO_COMPLETE"
 
 TRACEBACK_VARIABLE = "LEAN_DOJO_TRACEBACK"
 
+_SHORT_WAITS = ("GOMP_SPINCOUNT", "1000")
+"""How long torch's threads (GNU's OpenMP) wait for each other without giving up the processor.
+
+By default for a millisecond: on a machine that is busy with other work, where the other thread does
+not run meanwhile, that makes small models many times as slow.
+"""
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 """Errors of writing to standard output."""
 
@@ -113,6 +119,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit code: 0 for success, 1 for work that failed, 2 for a request that could not be
         understood, 130 after Ctrl-C. Errors are printed on stderr, one message each.
     """
+    if arguments is None:
+        os.environ.setdefault(*_SHORT_WAITS)
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed before the program began
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115

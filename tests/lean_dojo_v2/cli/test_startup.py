@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from lean_dojo_v2.cli import main
 from lean_dojo_v2.cli.long_commands import heartbeat
 from lean_dojo_v2.runs.progress import latest_progress, report_progress
 from lean_dojo_v2.sample import sample_database_path
@@ -331,3 +332,16 @@ def test_a_table_on_a_terminal(environment: Environment, no_color: str) -> None:
     text = on_a_terminal(environment, "plugins", **changes)
     assert "tactic-chat" in text
     assert "\x1b[3" not in text or not no_color
+
+
+@pytest.mark.parametrize(("given", "used"), [(None, "1000"), ("7", "7")])
+def test_threads_of_the_program_wait_only_shortly_for_each_other(
+    monkeypatch: pytest.MonkeyPatch, given: str | None, used: str
+) -> None:
+    """So that it is not slowed down many times by other work on the machine."""
+    monkeypatch.setenv("GOMP_SPINCOUNT", given or "")
+    if given is None:
+        monkeypatch.delenv("GOMP_SPINCOUNT")
+    monkeypatch.setattr(sys, "argv", ["lean-dojo", "--version"])
+    main()
+    assert os.environ["GOMP_SPINCOUNT"] == used
