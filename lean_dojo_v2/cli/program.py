@@ -18,10 +18,10 @@ COMPLETION = "_LEAN_DOJO_COMPLETE"
 TRACEBACK_VARIABLE = "LEAN_DOJO_TRACEBACK"
 
 _SHORT_WAITS = ("GOMP_SPINCOUNT", "1000")
-"""How long torch's threads (GNU's OpenMP) wait for each other without giving up the processor.
+"""How often torch's threads (GNU's OpenMP) look for each other before they give up the processor.
 
-By default for a millisecond: on a machine that is busy with other work, where the other thread does
-not run meanwhile, that makes small models many times as slow.
+By default 300,000 times, about a millisecond. On a machine that is busy with other work, where the
+other thread does not run meanwhile, that makes small models many times as slow.
 """
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 """Errors of writing to standard output."""
