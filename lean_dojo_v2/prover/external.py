@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import os
+import threading
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 
 _log = logging.getLogger(__name__)
+_learning = threading.Lock()
 DEFAULT_MODEL = "deepseek-ai/DeepSeek-Prover-V2-671B:novita"
 """The model that is asked if none is named."""
 HUGGING_FACE = "https://router.huggingface.co/v1"
@@ -162,7 +164,14 @@ class ExternalGenerator:
                 continue
             except (openai.OpenAIError, ValueError) as error:  # ValueError: what came was not JSON
                 raise self._failure(error) from error
-            # Only a success shows what the endpoint refused; it may have been the prompt's length.
+            self._learn(logprobs=logprobs, many=many, system=system)
+            return _completions(answer)
+        assert refused is not None
+        raise self._failure(refused) from refused
+
+    def _learn(self, *, logprobs: bool, many: bool, system: bool) -> None:
+        """Remember what the endpoint refused. Only a success shows it: a prompt may be too long."""
+        with _learning:  # so that concurrent requests say it once
             self._wants_logprobs &= logprobs
             self._wants_many &= many
             if self._takes_system is None and not system:
@@ -170,9 +179,6 @@ class ExternalGenerator:
                     "%s refuses a system message; its text begins the user's turn", self.model_name
                 )
             self._takes_system = system
-            return _completions(answer)
-        assert refused is not None
-        raise self._failure(refused) from refused
 
     def _ways(self, count: int) -> list[tuple[bool, bool, bool]]:
         """Return the variants of a request to try until one is accepted.
