@@ -29,11 +29,12 @@ class GlueFormatError(LeanDojoError):
 
 @attrs.frozen
 class _Replacement:
-    """One edit of the glue: ``old``, which occurs once, becomes ``new`` because of ``why``."""
+    """One edit of the glue: ``old``, which occurs so often, becomes ``new`` because of ``why``."""
 
     why: str
     old: str
     new: str
+    times: int = 1
 
 
 _REPLACEMENTS: Final = (
@@ -72,6 +73,18 @@ _REPLACEMENTS: Final = (
         "var value=resolveGlobalSymbol(symName,true).sym;"
         "if(/^(emscripten_|alc?[A-Z])/.test(symName)||!value&&!entry.required)",
     ),
+    _Replacement(
+        "functions that catch C++ exceptions call others without JavaScript (host/invoke.js)",
+        "function getWasmImports(){assignWasmImports();",
+        'function getWasmImports(){assignWasmImports();Module["complete"](wasmImports);',
+    ),
+    _Replacement(
+        "throw what these catch: an exception of C++",
+        "throw exceptionLast",
+        'throw Module["thrown"]',
+        times=3,
+    ),
+    _Replacement("throw what these catch: a longjmp", "throw Infinity", 'throw Module["thrown"]'),
     _Replacement(
         "worker threads get the memory from host/boot.js, and nothing waits for them",
         "addOnPreRun(async()=>{var pthreadPoolReady=PThread.loadWasmModuleToAllWorkers();"
@@ -123,12 +136,12 @@ def patch_glue(source: str) -> str:
         A text of about 0.7 million characters.
 
     Raises:
-        GlueFormatError: if any expected text is missing or occurs more than once.
+        GlueFormatError: if any expected text is missing or occurs more often.
     """
     glue = _drop_unused_exports(source)
     glue = glue.replace('console.log("[DEBUG', 'void("[DEBUG')
     for replacement in _REPLACEMENTS:
-        glue = _replace_once(glue, replacement)
+        glue = _replaced(glue, replacement)
     return glue
 
 
@@ -167,12 +180,11 @@ def _find(source: str, expected: str, start: int) -> int:
     return position
 
 
-def _replace_once(glue: str, replacement: _Replacement) -> str:
-    found = glue.count(replacement.old)
-    if found != 1:
-        raise _unexpected(
-            f"exactly one place (found {found}) to {replacement.why}", replacement.old
-        )
+def _replaced(glue: str, replacement: _Replacement) -> str:
+    found, wanted = glue.count(replacement.old), replacement.times
+    if found != wanted:
+        places = "one place" if wanted == 1 else f"{wanted} places"
+        raise _unexpected(f"exactly {places} (found {found}) to {replacement.why}", replacement.old)
     return glue.replace(replacement.old, replacement.new)
 
 

@@ -4,7 +4,8 @@ The module as published exports 201,109 symbols. V8 makes an object for each, at
 each thread, though nearly all are only looked up by name, when Lean's interpreter calls a function
 of the library. :func:`patch_module` puts the exported functions into the module's own table and
 their names into a file of their own, which ``host/symbols.js`` searches; it leaves as exports only
-what the glue itself uses. No instruction is changed.
+what the glue itself uses. The table becomes an import, so that ``host/invoke.js`` has it, too. No
+instruction is changed.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ from lean_dojo_core.errors import LeanDojoError
 _HEADER: Final = 8
 _IMPORTS, _TABLES, _GLOBALS, _EXPORTS, _ELEMENTS = 2, 4, 6, 7, 9
 """Ids of the module's sections."""
-_FUNCTION, _MEMORY, _GLOBAL = 0, 2, 3
+_FUNCTION, _TABLE_KIND, _MEMORY, _GLOBAL = 0, 1, 2, 3
 """Kinds of what is imported and exported."""
 _I32, _FUNCTIONS, _I32_CONST, _END = 0x7F, 0x70, 0x41, 0x0B
 _USED_BY_GLUE: Final = re.compile(r'wasmExports\["([^"]+)"\]')
-_ALSO_USED: Final = ("__indirect_function_table",)
+_TABLE: Final = b"__indirect_function_table"
 
 
 class ModuleFormatError(LeanDojoError):
@@ -58,13 +59,15 @@ def patch_module(wasm: bytes, glue: str) -> PatchedModule:
     values |= {
         name: ~addresses[i] for name, kind, i in exports if kind == _GLOBAL and i in addresses
     }
-    used = {name.encode() for name in (*_USED_BY_GLUE.findall(glue), *_ALSO_USED)}
+    used = {_TABLE, *(name.encode() for name in _USED_BY_GLUE.findall(glue))}
+    length = first + len(listed) + len(added)
     changed = {
-        _TABLES: b"\x01" + bytes([_FUNCTIONS, 0]) + _number(first + len(listed) + len(added)),
+        _IMPORTS: _with_table(_content(wasm, _IMPORTS), length),
+        _TABLES: _vector([]),
         _EXPORTS: _vector([_export(*one) for one in exports if one[0] in used]),
         _ELEMENTS: _vector([_segment(first, listed), _segment(first + len(listed), added)]),
     }
-    return PatchedModule(_rewritten(wasm, changed), _symbol_table(values))
+    return PatchedModule(_rewritten(wasm, changed), _symbol_table(values, length))
 
 
 # -- reading --------------------------------------------------------------------------------------
@@ -77,6 +80,10 @@ def _sections(wasm: bytes) -> Iterator[tuple[int, int, int]]:
         size, start = _read_number(wasm, position + 1)
         yield wasm[position], start, start + size
         position = start + size
+
+
+def _content(wasm: bytes, section: int) -> bytes:
+    return next(wasm[start:end] for identity, start, end in _sections(wasm) if identity == section)
 
 
 def _read_number(wasm: bytes, position: int) -> tuple[int, int]:
@@ -179,8 +186,19 @@ def _vector(items: Sequence[bytes]) -> bytes:
     return _number(len(items)) + b"".join(items)
 
 
+def _name(text: bytes) -> bytes:
+    return _number(len(text)) + text
+
+
 def _export(name: bytes, kind: int, index: int) -> bytes:
-    return _number(len(name)) + name + bytes([kind]) + _number(index)
+    return _name(name) + bytes([kind]) + _number(index)
+
+
+def _with_table(imports: bytes, length: int) -> bytes:
+    """Add the table of functions to the imports, so that another module can have it, too."""
+    count, start = _read_number(imports, 0)
+    table = _name(b"env") + _name(_TABLE) + bytes([_TABLE_KIND, _FUNCTIONS, 0]) + _number(length)
+    return _number(count + 1) + imports[start:] + table
 
 
 def _segment(start: int, functions: Sequence[int]) -> bytes:
@@ -197,12 +215,13 @@ def _rewritten(wasm: bytes, changed: Mapping[int, bytes]) -> bytes:
     return b"".join(parts)
 
 
-def _symbol_table(values: Mapping[bytes, int]) -> bytes:
-    """Write the number of symbols, where each name ends, each value, and the names, sorted.
+def _symbol_table(values: Mapping[bytes, int], length: int) -> bytes:
+    """Write the table's length, the number of symbols, where each name ends, values, and names.
 
-    All numbers have 32 bits. A value is a place in the table or, complemented, an address.
+    Names are sorted. All numbers have 32 bits. A value is a place in the table or, complemented,
+    an address.
     """
     names = sorted(values)
     ends = itertools.accumulate(len(name) for name in names)
-    numbers = [len(names), *ends, *(values[name] for name in names)]
+    numbers = [length, len(names), *ends, *(values[name] for name in names)]
     return struct.pack(f"<{len(numbers)}i", *numbers) + b"".join(names)

@@ -15,6 +15,8 @@ GLUE = (
     "var updateGOT=(exports,replace)=>{for(var symName in exports)"
     "{if(isInternalSym(symName)){continue}}};"
     "var value=resolveGlobalSymbol(symName,true).sym;if(!value&&!entry.required){};"
+    "function getWasmImports(){assignWasmImports();}throw exceptionLast;throw exceptionLast;"
+    "throw exceptionLast;throw Infinity;"
     "addOnPreRun(async()=>{var pthreadPoolReady=PThread.loadWasmModuleToAllWorkers();"
     'addRunDependency("loading-workers");await pthreadPoolReady;'
     'removeRunDependency("loading-workers")});'
@@ -44,6 +46,7 @@ def test_makes_every_replacement() -> None:
     assert 'Module["setStack"]' in patched
     assert 'Module["symbols"](symbol)' in patched
     assert "||!(symName in GOT)" in patched
+    assert patched.count('throw Module["thrown"]') == 4
 
 
 @pytest.mark.parametrize(

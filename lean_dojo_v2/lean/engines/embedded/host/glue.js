@@ -5,6 +5,7 @@ const fs = require('node:fs');
 const { createRequire } = require('node:module');
 const path = require('node:path');
 const vm = require('node:vm');
+const { PREFIX, createInvokers } = require('./invoke.js');
 const { openSymbols } = require('./symbols.js');
 
 /**
@@ -16,7 +17,16 @@ function openGlue(folder) {
   const parameters = ['settings', 'require', '__filename', '__dirname'];
   const glue = vm.compileFunction(fs.readFileSync(file, 'utf8'), parameters, { filename: file });
   const symbols = openSymbols(path.join(folder, 'symbols.bin'));
-  return (settings) => glue(Object.assign(settings, { symbols }), createRequire(file), file, folder);
+  const tag = new WebAssembly.Tag({ parameters: [] });
+  const thrown = new WebAssembly.Exception(tag, []);
+  /** The table of functions, and the invokers, which belong to it. */
+  function complete(imports) {
+    const table = new WebAssembly.Table({ element: 'anyfunc', initial: symbols.places() });
+    const names = Object.keys(imports).filter((name) => name.startsWith(PREFIX));
+    Object.assign(imports, createInvokers(names, table, tag, symbols.find), { __indirect_function_table: table });
+  }
+  const ours = { symbols: symbols.find, complete, thrown };
+  return (settings) => glue(Object.assign(settings, ours), createRequire(file), file, folder);
 }
 
 module.exports = { openGlue };

@@ -8,7 +8,8 @@ const MOST_FOUND = 100_000;
 
 /**
  * @param {string} file read when a symbol is first looked for
- * @returns {(name: string) => number | undefined} a function's place in the table, or the complement of data's address
+ * @returns {{find: (name: string) => number | undefined, places: () => number}} `find` gives a function's place in the
+ *   table, or the complement of data's address; `places` the length of the table
  */
 function openSymbols(file) {
   let table = null;
@@ -16,9 +17,9 @@ function openSymbols(file) {
 
   function load() {
     const bytes = fs.readFileSync(file);
-    const count = bytes.readUInt32LE(0);
-    const [ends, values] = [1, 1 + count].map((first) => new Int32Array(bytes.buffer, bytes.byteOffset + 4 * first, count));
-    return { ends, values, names: bytes.subarray(4 * (1 + 2 * count)) };
+    const [places, count] = [bytes.readUInt32LE(0), bytes.readUInt32LE(4)];
+    const [ends, values] = [2, 2 + count].map((first) => new Int32Array(bytes.buffer, bytes.byteOffset + 4 * first, count));
+    return { places, ends, values, names: bytes.subarray(4 * (2 + 2 * count)) };
   }
 
   function indexOf({ ends, names }, wanted) {
@@ -33,18 +34,22 @@ function openSymbols(file) {
     return -1;
   }
 
-  function search(name) {
+  function loaded() {
     table ??= load();
-    const index = indexOf(table, Buffer.from(name));
+    return table;
+  }
+  function search(name) {
+    const index = indexOf(loaded(), Buffer.from(name));
     return index < 0 ? undefined : table.values[index];
   }
-  return (name) => {
+  function find(name) {
     if (!found.has(name)) {
       if (found.size === MOST_FOUND) found.clear();
       found.set(name, search(name));
     }
     return found.get(name);
-  };
+  }
+  return { find, places: () => loaded().places };
 }
 
 module.exports = { openSymbols };
