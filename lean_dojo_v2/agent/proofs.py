@@ -64,8 +64,7 @@ class ProofLog:
         Raises:
             DataError: For a line that is JSON but not a proof.
         """
-        if self.path.exists():
-            yield from read_records(self.path, ProvedTheorem, "a proof")
+        return read_records(self.path, ProvedTheorem, "a proof")
 
 
 def make_patch(root: Path, proofs: Iterable[ProvedTheorem]) -> str:

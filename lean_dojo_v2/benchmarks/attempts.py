@@ -127,8 +127,7 @@ class AttemptFolder:
         return self.path / f"{who}.jsonl"
 
     def _latest(self, who: str) -> Iterable[Attempt]:
-        file = self._file(who)
-        read = read_records(file, Attempt, "an attempt") if file.exists() else ()
+        read = read_records(self._file(who), Attempt, "an attempt")
         return {(one.name, one.number): one for one in read}.values()
 
 

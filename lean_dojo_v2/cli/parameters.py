@@ -232,3 +232,25 @@ engine_option = options(
     ),
 )
 """Of commands here and in plugins, so a decorator; see :func:`shared`."""
+
+
+# --- kinds --------------------------------------------------------------------------------------
+
+
+class KindType(click.ParamType[str]):
+    """The name of a kind; which there are depends on the installed plugins."""
+
+    name = "kind"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Check the name when it is given."""
+        return click.Choice(list(registry.registries())).convert(value, param, ctx)
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Complete the name."""
+        return click.Choice(list(registry.registries())).shell_complete(ctx, param, incomplete)
+
+
+KIND = KindType()

@@ -272,6 +272,4 @@ def _logged(log: Path) -> dict[tuple[str, ...], str]:
     def proof_of(name: str, header: str, statement: str, proof: str, **_: object) -> Any:
         return (name, header, statement), proof
 
-    if not log.is_file():
-        return {}
     return dict(read_records(log, proof_of, "a proof of `lean-dojo prove`"))

@@ -17,10 +17,10 @@ from lean_dojo_core import registry
 from lean_dojo_core.errors import AmbiguousNameError, UnknownNameError, UsageError
 from lean_dojo_core.settings import Setting, settings_of
 from lean_dojo_core.wording import did_you_mean
-from lean_dojo_v2.cli.kinds import KIND
 from lean_dojo_v2.cli.output import emit_json, json_option, note, paragraph
 from lean_dojo_v2.cli.parameters import (
     ANY_FILE,
+    KIND,
     argument,
     complete_any_name,
     option,

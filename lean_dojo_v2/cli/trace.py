@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import logging
-import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -91,7 +88,6 @@ def trace(
     are left out, and named on stderr.
     """
     import attrs
-    from tqdm import tqdm
 
     from lean_dojo_v2.database import DynamicDatabase
     from lean_dojo_v2.tracing import LeanGitRepo, local_file, trace_repository
@@ -108,24 +104,17 @@ def trace(
 
     def done(report: FileDone) -> None:
         files.append(report.file)
-        bar.total = report.total
-        bar.set_postfix_str(report.file.path, refresh=False)
-        bar.update()
         report_progress(f"{report.done} of {report.total} files")
 
-    # errors are printed here
-    held_back = _warnings_held_back("lean_dojo_v2.tracing.tracer")
-    hidden = not sys.stderr.isatty()
-    with held_back, tqdm(desc="Tracing", unit="file", disable=hidden) as bar:
-        traced = trace_repository(
-            repo,
-            build_deps=build_deps,
-            engine=engine,
-            jobs=jobs,
-            progress=done,
-            timeout=timeout,
-            date=date,
-        )
+    traced = trace_repository(
+        repo,
+        build_deps=build_deps,
+        engine=engine,
+        jobs=jobs,
+        progress=done,
+        timeout=timeout,
+        date=date,
+    )
     counts = {**_counts(traced), **_failures(files)}
     for error in counts["errors"][:SHOWN_ERRORS]:
         note(error)
@@ -185,17 +174,6 @@ def _summary(counts: dict[str, Any], files: Sequence[TracedFile]) -> Iterator[st
     for reason, count in reasons.most_common(SHOWN_REASONS):
         if count > 1:
             yield f"  {count} times: {reason}"
-
-
-@contextmanager
-def _warnings_held_back(name: str) -> Iterator[None]:
-    logger = logging.getLogger(name)
-    level = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)
 
 
 def _beside(counts: dict[str, Any]) -> Iterator[str]:

@@ -37,13 +37,15 @@ def read_lines(file: Path) -> Iterator[dict[str, Any]]:
 
 
 def read_records(file: Path, make: Callable[..., RecordT], what: str) -> Iterator[RecordT]:
-    """Read a JSONL file as records; incomplete lines are skipped with a warning.
+    """Read a JSONL file, if it exists, as records; an incomplete line is skipped with a warning.
 
     Args:
         file: The file.
         make: Makes a record; its parameters are the keys of a line.
         what: What a line should be, for the message about one that is not.
     """
+    if not file.exists():
+        return
     with file.open("rb") as stream:
         for number, line in enumerate(stream, 1):
             try:

@@ -69,8 +69,8 @@ def trace_repository(
 
     Files that are unchanged, with all their imports, are taken from the cache
     (``raid/cache/trace``), so a second call needs no engine, and a killed one resumes. Files with
-    unbuilt imports are tried again. Errors of a file are logged and listed in the metadata
-    (``trace_errors``); its theorems without an error are kept.
+    unbuilt imports are tried again. Errors of a file are listed in the metadata
+    (``trace_errors``); its theorems without an error are kept. A terminal shows a bar.
 
     Args:
         repo: The repository; cloned if necessary.
@@ -78,7 +78,7 @@ def trace_repository(
             premises join the corpus. Otherwise only their names are known.
         engine: ``"auto"``, ``"native"`` or ``"embedded"``.
         jobs: Number of parallel engines; default: one per core, as memory allows.
-        progress: Called after each file; default: a bar, on a terminal.
+        progress: Called after each file; without it, errors are also logged.
         date: ``date_processed`` of the metadata; default: now.
         timeout: Time limit per file, in seconds.
 
@@ -98,7 +98,7 @@ def trace_repository(
         TracedFile(path, errors=(FileError(0, 0, why),)) for path, why in workspace.unusable.items()
     ]
     total = len(files) + len(unusable)
-    with tqdm(total=total, desc="Tracing", unit="file", disable=True if progress else None) as bar:
+    with tqdm(total=total, desc="Tracing", unit="file", disable=None) as bar:
 
         def report(done: FileDone) -> None:
             bar.set_postfix_str(done.file.path, refresh=False)
@@ -112,7 +112,10 @@ def trace_repository(
     results = [*unusable, *(traced[file.module] for file in files)]
     own = {file.path for file in files if not file.package}.union(workspace.unusable)
     outside = [str(path) for path in project.outside()] if project.only is None else []
-    return _assemble(repo, results, own, chosen.identity, date, outside=outside)
+    repository = _assemble(repo, results, own, chosen.identity, date, outside=outside)
+    if progress is None and (errors := repository.metadata.get(ERRORS_KEY)):
+        _log.warning("%s: %d errors, the first: %s", repo, len(errors), errors[0])
+    return repository
 
 
 def trace_files(
@@ -185,7 +188,6 @@ def _assemble(
         metadata[OUTSIDE_KEY] = outside
     if errors:
         metadata[ERRORS_KEY] = errors
-        _log.warning("%s: %d errors, the first: %s", repo, len(errors), errors[0])
     own = [result for result in results if result.path in own_paths]
     theorems = [
         (theorem.has_sorry, rated(theorem.bound(result.path, repo.url, repo.commit)))

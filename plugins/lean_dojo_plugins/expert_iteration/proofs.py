@@ -115,8 +115,7 @@ class ProofFile:
     def read(self, rounds: int) -> dict[str, list[FoundProof]]:
         """Return the distinct proofs of each problem that the first rounds found, oldest first."""
         found: dict[str, dict[str, FoundProof]] = defaultdict(dict)
-        read = read_records(self.path, FoundProof, "a proof of a run") if self.path.exists() else ()
-        for proof in read:
+        for proof in read_records(self.path, FoundProof, "a proof of a run"):
             if proof.round <= rounds:
                 found[proof.problem].setdefault(proof.proof, proof)
         return {name: list(proofs.values()) for name, proofs in found.items()}
