@@ -16,7 +16,9 @@ import orjson
 from lean_dojo_core.errors import LeanDojoError
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import RequestError, TacticFailure
-from lean_dojo_v2.lean.verify.tactics import Verdict, check_goal_proof, check_tactic
+from lean_dojo_v2.lean.verify.outcomes import Verdict
+from lean_dojo_v2.lean.verify.proofs import check_goal_proof
+from lean_dojo_v2.lean.verify.tactics import check_tactic
 
 Probe: TypeAlias = Callable[[Server], object]
 """A test of an engine, which passes if it returns something true."""

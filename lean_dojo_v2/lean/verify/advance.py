@@ -54,7 +54,6 @@ RUNG_HEARTBEATS = 20_000
 class Rung(IntEnum):
     """The first rung on which all goals of a state close; a lower one is nearer to the end."""
 
-    NOTHING_LEFT = 0
     TRIVIAL = 1
     SIMP = 2
     AUTOMATION = 3
@@ -240,12 +239,8 @@ class _Judge:
 
     def _closes(self, state: GoalState, tactic: str, heartbeats: int = REST_HEARTBEATS) -> bool:
         """Whether a tactic of ours leaves nothing open."""
-        after = self._run(state, tactic, heartbeats)
-        return after is not None and after.is_solved
-
-    def _run(self, state: GoalState, tactic: str, heartbeats: int) -> GoalState | None:
         try:
-            return self.server.goal_tactic(
+            after = self.server.goal_tactic(
                 state,
                 tactic,
                 Site(0, auto_resume=True),
@@ -256,7 +251,8 @@ class _Judge:
         except (EngineLostError, EngineUnavailableError, StaleStateError):
             raise
         except LeanError:
-            return None
+            return False
+        return after.is_solved
 
 
 def _unproven(outcome: TacticOutcome, detail: str) -> TacticOutcome:

@@ -109,7 +109,7 @@ def check_file(
 
 def _axiom(constants: list[Record]) -> ProofOutcome | None:
     axiom = next((one["name"] for one in constants if one["kind"] == "axiom"), None)
-    return None if axiom is None else refused(Reason.AXIOM, f"declares the axiom {axiom}")
+    return None if axiom is None else refused(Refusal(Reason.AXIOM, f"declares the axiom {axiom}"))
 
 
 def _sorry(constants: list[Record], found: Mapping[str, Record]) -> ProofOutcome | None:
@@ -121,7 +121,7 @@ def _sorry(constants: list[Record], found: Mapping[str, Record]) -> ProofOutcome
     if not using:
         return None
     names = ", ".join(sorted(set(using))[:_MAX_NAMES])
-    return refused(Reason.SORRY, f"{names}: not finished, or rests on what is not")
+    return refused(Refusal(Reason.SORRY, f"{names}: not finished, or rests on what is not"))
 
 
 def _differs(
@@ -147,5 +147,7 @@ def _differs(
         if not found.get(name, ABSENT)["exists"]:
             return ProofOutcome(False, f"{name} is missing")
         if found[name]["kind"] != "theorem" or found[name]["statement"] != record["statement"]:
-            return refused(Reason.STATEMENT, f"{name} states something other than the reference")
+            return refused(
+                Refusal(Reason.STATEMENT, f"{name} states something other than the reference")
+            )
     return None

@@ -107,7 +107,7 @@ def _judge_helpers(
             except TacticParseError as error:
                 return ProofOutcome(False, f"not a declaration: {error}")
         if refusal is not None:
-            return _refused(refusal)
+            return refused(refusal)
     return None
 
 
@@ -127,12 +127,12 @@ def judge_text(
         own_names = not_hidden(own_names, open_state().goals[0])
         refusal = screen(proof, whole_proof=True, own_names=own_names)
     if refusal is not None:
-        return _refused(refusal)
+        return refused(refusal)
     try:
         refusal = _parse_block(server, proof, own_names, open_state, timeout)
     except TacticParseError as error:
         return ProofOutcome(False, f"not a block of tactics: {error}")
-    return None if refusal is None else _refused(refusal)
+    return None if refusal is None else refused(refusal)
 
 
 def not_hidden(own_names: Collection[str], goal: Goal) -> list[str]:
@@ -218,12 +218,12 @@ def _check_declaration(
         return ProofOutcome(False, f"{source.full_name} was not defined")
     described = server.judge.judge(report.export, timeout)
     if isinstance(described, str):
-        return _refused(Refusal(Reason.UNCHECKED, described))
+        return refused(Refusal(Reason.UNCHECKED, described))
     record = described.get(source.full_name, ABSENT)
     outcome = judge_declaration(record)
     if outcome.valid and record["statement"] != _statement(server, source, report, timeout):
         detail = f"{source.full_name} states something other than before"
-        return _refused(Refusal(Reason.STATEMENT, detail), outcome.axioms)
+        return refused(Refusal(Reason.STATEMENT, detail), outcome.axioms)
     return outcome
 
 
@@ -318,9 +318,9 @@ def judge_messages(messages: Sequence[LeanMessage]) -> ProofOutcome | None:
     """Return the outcome of an error or a ``sorry`` in Lean's messages, if any."""
     for message in messages:
         if message.kind == "hasSorry" or _SORRY_WARNING.search(message.data):
-            return _refused(Refusal(Reason.SORRY, "Lean says that it uses sorry"))
+            return refused(Refusal(Reason.SORRY, "Lean says that it uses sorry"))
         if message.severity is Severity.ERROR and _NO_PROGRAMS in message.data:
-            return refused(Reason.NATIVE, f"line {message.pos.line}: {_NEEDS_PROGRAM}")
+            return refused(Refusal(Reason.NATIVE, f"line {message.pos.line}: {_NEEDS_PROGRAM}"))
         if message.severity is Severity.ERROR:
             return ProofOutcome(False, str(message), error_line=message.pos.line)
     return None
@@ -330,7 +330,7 @@ def judge_declaration(found: Record) -> ProofOutcome:
     """Judge a finished theorem by the judge's description."""
     axioms = tuple(axiom["name"] for axiom in found.get("axioms", ()))
     refusal = _unsound(found, axioms)
-    return ProofOutcome(True, axioms=axioms) if refusal is None else _refused(refusal, axioms)
+    return ProofOutcome(True, axioms=axioms) if refusal is None else refused(refusal, axioms)
 
 
 def _unsound(found: Record, axioms: Sequence[str]) -> Refusal | None:
@@ -353,12 +353,8 @@ def _unsound(found: Record, axioms: Sequence[str]) -> Refusal | None:
     return None
 
 
-def refused(reason: Reason, detail: str) -> ProofOutcome:
+def refused(refusal: Refusal, axioms: tuple[str, ...] = ()) -> ProofOutcome:
     """Return the outcome of a refusal."""
-    return _refused(Refusal(reason, detail))
-
-
-def _refused(refusal: Refusal, axioms: tuple[str, ...] = ()) -> ProofOutcome:
     return ProofOutcome(False, str(refusal), refusal, axioms)
 
 

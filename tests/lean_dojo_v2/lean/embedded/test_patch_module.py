@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lean_dojo_v2.lean.engines.embedded.install import node_program
-from lean_dojo_v2.lean.engines.embedded.patch_module import ModuleFormatError, patch_module
+from lean_dojo_v2.lean.engines.embedded.patch_module import patch_module
 
 HOST = Path(patch_module.__code__.co_filename).parent / "host"
 GLUE = '_kept=Module["_kept"]=wasmExports["kept"]'
@@ -85,5 +85,5 @@ def test_every_function_is_found_by_its_name_in_the_table(tmp_path: Path) -> Non
      (b"\x7f\x01\x41\x00\x0b", b"\x7e\x01\x42\x00\x0b")],
 )  # fmt: skip
 def test_a_module_of_another_build_is_refused(old: bytes, new: bytes) -> None:
-    with pytest.raises(ModuleFormatError, match=r"lean\.wasm"):
+    with pytest.raises(AssertionError):
         patch_module(MODULE.replace(old, new), GLUE)

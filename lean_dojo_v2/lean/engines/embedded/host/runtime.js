@@ -133,18 +133,15 @@ function createRuntime(module) {
   const objectSize = (o) => word(o + 4) & 0xffff;
 
   /**
-   * A copy of a structure with some object fields and scalar bytes replaced.
+   * A copy of a structure with some object fields replaced.
    * @param {number} o
    * @param {Object<number, number>} fields new objects by field index
-   * @param {Object<number, number>} [scalars] new bytes by offset in the scalar area
    */
-  function withFields(o, fields, scalars = {}) {
+  function withFields(o, fields) {
     const n = fieldCount(o);
     const start = OBJECT_HEADER + 4 * n;
     const copy = Array.from({ length: n }, (_, i) => (i in fields ? fields[i] : field(o, i)));
-    const rest = Array.from({ length: objectSize(o) - start }, (_, i) =>
-      i in scalars ? scalars[i] : byte(o + start + i),
-    );
+    const rest = Array.from({ length: objectSize(o) - start }, (_, i) => byte(o + start + i));
     return constructor(tag(o), copy, rest);
   }
 
