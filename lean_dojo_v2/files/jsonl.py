@@ -44,7 +44,7 @@ def read_records(file: Path, make: Callable[..., RecordT], what: str) -> Iterato
         make: Makes a record; its parameters are the keys of a line.
         what: What a line should be, for the message about one that is not.
     """
-    if not file.exists():
+    if not file.is_file():
         return
     with file.open("rb") as stream:
         for number, line in enumerate(stream, 1):

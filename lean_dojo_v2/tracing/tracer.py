@@ -70,7 +70,8 @@ def trace_repository(
     Files that are unchanged, with all their imports, are taken from the cache
     (``raid/cache/trace``), so a second call needs no engine, and a killed one resumes. Files with
     unbuilt imports are tried again. Errors of a file are listed in the metadata
-    (``trace_errors``); its theorems without an error are kept. A terminal shows a bar.
+    (``trace_errors``); its theorems without an error are kept. On a terminal, a progress bar
+    is shown.
 
     Args:
         repo: The repository; cloned if necessary.

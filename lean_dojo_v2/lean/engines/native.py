@@ -299,7 +299,7 @@ def _hidden_home(plan: LaunchPlan, compiled: Path) -> Iterator[str]:
 def _try(argv: Sequence[str]) -> None:
     """Check that the sandbox works, which many containers and hardened systems forbid."""
     try:
-        done = _run_group([*argv, "--", "/bin/true"], cwd=Path.cwd(), timeout=_TRY_TIMEOUT)
+        done = _run_group([*argv, "--", "/bin/true"], cwd=Path("/"), timeout=_TRY_TIMEOUT)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise _refused(str(error)) from error
     if done.returncode != 0:

@@ -5,7 +5,7 @@ itself; it looks symbols up by a linear scan, which costs two minutes at every s
 each a global variable, which costs seconds.
 :func:`patch_glue` drops the unused assignments and variables, looks symbols up in their own file
 (``patch_module.py``), and opens the few internals that ``host/`` needs. It is a pure function on
-the text, tied to one exact release: ``install.py`` has compared its checksum.
+the text, tied to one exact release, whose checksum ``install.py`` has checked.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ASSIGNMENTS_END: Final = "}var wasmImports;function assignWasmImports(){"
 
 @attrs.frozen
 class _Replacement:
-    """One edit of the glue: ``old``, which occurs so often, becomes ``new`` because of ``why``."""
+    """One edit of the glue: ``old``, which occurs ``times`` times, becomes ``new`` because of ``why``."""
 
     why: str
     old: str
@@ -73,12 +73,17 @@ _REPLACEMENTS: Final = (
         'function getWasmImports(){assignWasmImports();Module["complete"](wasmImports);',
     ),
     _Replacement(
-        "throw what these catch: an exception of C++",
+        "throw C++ exceptions as what these functions catch",
         "throw exceptionLast",
         'throw Module["thrown"]',
         times=3,
     ),
-    _Replacement("throw what these catch: a longjmp", "throw Infinity", 'throw Module["thrown"]'),
+    _Replacement("throw a longjmp as the same", "throw Infinity", 'throw Module["thrown"]'),
+    _Replacement(
+        "send what a thread did not catch: such an exception cannot be cloned",
+        'cmd:"uncaughtException",error:err',
+        'cmd:"uncaughtException",error:err instanceof Error?err:String(err)',
+    ),
     _Replacement(
         "worker threads get the memory from host/boot.js, and nothing waits for them",
         "addOnPreRun(async()=>{var pthreadPoolReady=PThread.loadWasmModuleToAllWorkers();"

@@ -1,4 +1,4 @@
-"""Calls of functions whose exceptions C++ catches, without JavaScript between (``host/invoke.js``)."""
+"""Calls of functions whose exceptions C++ catches, without JavaScript in between (``host/invoke.js``)."""
 
 from __future__ import annotations
 

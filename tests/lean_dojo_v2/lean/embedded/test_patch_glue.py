@@ -15,7 +15,7 @@ GLUE = (
     "{if(isInternalSym(symName)){continue}}};"
     "var value=resolveGlobalSymbol(symName,true).sym;if(!value&&!entry.required){};"
     "function getWasmImports(){assignWasmImports();}throw exceptionLast;throw exceptionLast;"
-    "throw exceptionLast;throw Infinity;"
+    'throw exceptionLast;throw Infinity;postMessage({cmd:"uncaughtException",error:err});'
     "addOnPreRun(async()=>{var pthreadPoolReady=PThread.loadWasmModuleToAllWorkers();"
     'addRunDependency("loading-workers");await pthreadPoolReady;'
     'removeRunDependency("loading-workers")});'

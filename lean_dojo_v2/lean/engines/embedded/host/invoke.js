@@ -1,8 +1,9 @@
 'use strict';
 /**
- * Where C++ catches exceptions, it calls functions through `invoke_…`. Emscripten makes these of JavaScript, so each such
- * call leaves WebAssembly and enters it again. Here they are WebAssembly. An exception of C++ has a tag, and nothing else
- * is caught: no trap, no error of JavaScript.
+ * Where C++ catches exceptions, it calls functions through `invoke_…`. Emscripten writes these in JavaScript, so each such
+ * call leaves WebAssembly and enters it again. Here they are WebAssembly. Only exceptions with our tag, which are those of
+ * C++ and longjmp, are caught; traps and JavaScript errors pass through. Unlike in JavaScript, a call must match its
+ * function's type exactly; of the calls with a fixed target only one in `run_shell_main`, which nothing runs, does not.
  */
 
 const PREFIX = 'invoke_';
@@ -13,13 +14,13 @@ const [FUNCTION_TYPE, ANY_FUNCTION, NOTHING] = [0x60, 0x70, 0x40];
 const [FUNCTION, TABLE, TAG] = [0, 1, 4];
 const HEADER = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
 const [BLOCK, END, RETURN, CALL_INDIRECT, TRY_TABLE] = [0x02, 0x0b, 0x0f, 0x11, 0x1f];
-/** One clause: the tag (0) leaves the block around it (0). */
+/** One clause: on tag 0, branch to the enclosing block (depth 0). */
 const CATCH = [1, 0, 0, 0];
 const [LOCAL_GET, LOCAL_SET, CONSTANT] = [0x20, 0x21, 0x41];
 /** What an invoker does first, and what it does after an exception. */
 const [STACK, RESTORE, SET_THREW] = ['emscripten_stack_get_current', '_emscripten_stack_restore', 'setThrew'];
 
-/** LEB128; the numbers are not negative, and a signed one has room for a sign. */
+/** LEB128; the numbers are not negative, and a signed one leaves its sign bit clear. */
 const number = (value) => (value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...number(value >>> 7)]);
 const signed = (value) => (value < 0x40 ? [value] : [(value & 0x7f) | 0x80, ...signed(value >>> 7)]);
 const vector = (items) => [...number(items.length), ...items.flat()];
@@ -46,7 +47,11 @@ function moduleOf(names, placeOf) {
     return number(signatures.indexOf(signature));
   }
   const call = (signature) => [CALL_INDIRECT, ...typeOf(signature), 0];
-  const callNamed = (name, signature) => [CONSTANT, ...signed(placeOf(name)), ...call(signature)];
+  function callNamed(name, signature) {
+    const place = placeOf(name);
+    if (!(place > 0)) throw new Error(`lean.wasm has no function ${name}`);
+    return [CONSTANT, ...signed(place), ...call(signature)];
+  }
 
   function codeOf(name) {
     const [result, ...parameters] = name.slice(PREFIX.length);
