@@ -23,7 +23,7 @@ _ASSIGNMENTS_END: Final = "}var wasmImports;function assignWasmImports(){"
 
 @attrs.frozen
 class _Replacement:
-    """One edit of the glue: ``old``, which occurs ``times`` times, becomes ``new`` because of ``why``."""
+    """One edit: ``old``, which occurs ``times`` times, becomes ``new`` because of ``why``."""
 
     why: str
     old: str

@@ -4,8 +4,8 @@ The module as published exports 201,109 symbols. V8 makes an object for each, at
 each thread, though nearly all are only looked up by name, when Lean's interpreter calls a function
 of the library. :func:`patch_module` puts the exported functions into the module's own table and
 their names into a file of their own, which ``host/symbols.js`` searches; it leaves as exports only
-what the glue itself uses. The table becomes an import, so that ``host/invoke.js`` can use it too. No
-instruction is changed.
+what the glue itself uses. The table becomes an import, so that ``host/invoke.js`` can use it too.
+No instruction is changed.
 """
 
 from __future__ import annotations
