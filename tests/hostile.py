@@ -104,3 +104,86 @@ BOMBS = [
     "exact ⟨by simp (config := { maxSteps := 100000000 }) [Nat.add_comm, Nat.add_assoc], hp⟩",
 ]
 """They pass the text wall and want time or memory without end."""
+
+_BOX = """\
+import Lean
+open Lean in
+run_meta do
+  let declare (name : Name) (type value : Expr) : CoreM Unit := addDecl <| .defnDecl {{
+    name, levelParams := [], type, value, hints := .abbrev, safety := .safe }}
+{0}
+theorem absurd' (P : Prop) (put : Bool → P) (get : P → Bool) (h : ∀ b, get (put b) = b) : False :=
+  Bool.noConfusion ((h true).symm.trans ((congrArg get (rfl : put true = put false)).trans (h false)))
+theorem wrong (n : Nat) : n = n + 1 := by
+  exact (absurd' Box put get fun _ => rfl).elim
+"""
+"""A type ``Box`` in ``Prop`` from which its ``Bool`` can be read again, so ``true = false``."""
+
+_SORT_OF_LEVEL_ZERO = """\
+  addDecl <| .inductDecl [] 0 [
+    { name := `Even, type := .sort 0, ctors := [] },
+    { name := `Odd, type := .sort (.imax 1 0), ctors := [{
+      name := `Odd.mk, type := mkForall `b .default (mkConst ``Bool) (mkConst `Odd) }] }] false
+  declare `Box (.sort 0) (mkConst `Odd)
+  declare `put (mkForall `b .default (mkConst ``Bool) (mkConst `Box)) (mkConst `Odd.mk)
+  declare `get (mkForall `b .default (mkConst `Box) (mkConst ``Bool))
+    (mkLambda `b .default (mkConst `Box) (.proj `Odd 0 (.bvar 0)))"""
+
+_COMPUTED_SORT = """\
+  let gate := mkForall `same .default (mkConst ``Same)
+  let of (name : Name) := mkApp (mkConst name)
+  addDecl <| .inductDecl [] 1 [{
+    name := `Odd, type := gate (of ``sortOf (.bvar 0))
+    ctors := [{
+      name := `Odd.mk
+      type := gate (mkForall `b .default (mkConst ``Bool) (of `Odd (.bvar 1))) }] }] false
+  declare `OddProp (gate (.sort 0)) (mkLambda `same .default (mkConst ``Same) (of `Odd (.bvar 0)))
+  declare `Box (.sort 0) (of `OddProp (mkConst ``far))
+  declare `put (mkForall `b .default (mkConst ``Bool) (mkConst `Box)) (of `Odd.mk (mkConst ``far))
+  declare `get (mkForall `b .default (mkConst `Box) (mkConst ``Bool))
+    (mkLambda `b .default (mkConst `Box) (.proj `Odd 0 (.bvar 0)))"""
+
+_FAR = """\
+def count (n : Nat) (h : Acc (· < ·) n) : Bool :=
+  Acc.rec (fun n _ ih => match n with
+    | 0 => false
+    | n + 1 => ih n (Nat.lt_succ_self n)) h
+opaque start : Acc (· < ·) 1 := Nat.lt_wfRel.wf.apply 1
+def first := count 1 start
+def second := count 1 (.intro 1 fun _ => start.inv)
+def third := count 0 (start.inv (Nat.lt_succ_self 0))
+def Same : Prop := first = second
+theorem isFalse (n : Nat) (h : Acc (· < ·) n) : count n h = false := by
+  induction h with
+  | intro n _ ih => cases n with
+    | zero => rfl
+    | succ n => simpa only [count] using ih n (Nat.lt_succ_self n)
+opaque far : first = third := (isFalse _ _).trans (isFalse _ _).symm
+def sortOf (same : Same) : Type := Eq.rec (motive := fun _ _ => Type) Prop same
+"""
+"""``sortOf`` is ``Prop`` for a variable, and cannot be computed for ``far``, whose type is the same."""
+
+_PHANTOM_PARAMETER = """\
+import Lean
+inductive Phantom (α : Type) : Type | mk
+structure Pair where
+  one : Bool
+open Lean in
+run_meta addDecl <| .inductDecl [] 1 [{
+  name := `Odd, type := mkForall `n .default (mkConst ``Nat) (.sort 1)
+  ctors := [{
+    name := `Odd.mk
+    type := mkForall `n .default (mkConst ``Nat) <| mkForall `x .default
+      (mkApp (mkConst ``Phantom) (mkApp (mkConst `Odd) (.proj ``Pair 0 (.bvar 0))))
+      (mkApp (mkConst `Odd) (.bvar 1)) }] }] false
+theorem wrong (n : Nat) : Odd n = Odd n := by
+  exact rfl
+"""
+"""The argument of ``Phantom`` is not well typed."""
+
+KERNEL_BUGS = {
+    "level zero": _BOX.format(_SORT_OF_LEVEL_ZERO),
+    "computed sort": _BOX.replace("open Lean in", _FAR + "open Lean in").format(_COMPUTED_SORT),
+    "phantom parameter": _PHANTOM_PARAMETER,
+}
+"""Files with a type ``Odd`` that Lean's kernel refuses only since 4.33 or 4.34."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from hostile import BOMBS, CHEATS, EFFECTS, ENDLESS, FILE, PROGRAMS
+from hostile import BOMBS, CHEATS, EFFECTS, ENDLESS, FILE, KERNEL_BUGS, PROGRAMS
 from native_lean import use_toolchain
 
 from lean_dojo_plugins.rewards.verified import PantographVerified
@@ -197,6 +197,40 @@ def test_what_a_program_put_past_the_kernel_proves_nothing(server, kind):
         assert outcome.refusal is not None, outcome.detail
         assert outcome.refusal.reason is Reason.UNCHECKED
         assert "rests on cheat, which Lean's kernel refuses" in outcome.detail
+
+
+@pytest.mark.parametrize("kind", KERNEL_BUGS)
+def test_a_type_that_only_old_kernels_accept_proves_nothing(server, kind):
+    found = check_file(server, KERNEL_BUGS[kind], timeout=60)
+    assert found.theorems[-1].name == "wrong"
+    assert found.refusal is not None, found.detail
+    assert found.refusal.reason is Reason.UNCHECKED
+    assert "which Lean's kernel refuses" in found.detail
+
+
+HONEST_TYPES = """\
+abbrev MyProp := Prop
+abbrev Family (α : Type) : Type 1 := α → Type
+inductive Named : MyProp | mk (n : Nat)
+inductive Wrapped : id Prop | mk (n : Nat)
+inductive Tree.{u} (α : Type u) : Type u | node : List (Tree α × Option α) → Array (Tree α) → Tree α
+structure Sigma'.{u, v} (α : Sort u) (β : α → Sort v) : Sort (max 1 u v) where
+  one : α
+  two : β one
+mutual
+inductive Even : Nat → Prop | zero : Even 0 | next : Odd n → Even (n + 1)
+inductive Odd : Nat → Prop | next : Even n → Odd (n + 1)
+end
+inductive W (α : Type) (β : Family α) : Type | sup (a : α) : (β a → W α β) → W α β
+theorem all (t : Tree Nat) (s : Sigma' Nat fun _ => True) :
+    Named ∧ Wrapped ∧ t = t ∧ s = ⟨s.one, s.two⟩ ∧ Even 2 ∧ Nonempty (W Nat fun _ => Empty) :=
+  ⟨⟨1⟩, ⟨1⟩, rfl, rfl, .next (.next .zero), ⟨.sup 0 nofun⟩⟩
+"""
+
+
+def test_unusual_types_of_leans_own_syntax_are_accepted(server):
+    found = check_file(server, HONEST_TYPES, timeout=60)
+    assert found.valid, found.detail
 
 
 GCD = """\

@@ -1,4 +1,5 @@
 import Dojo.Constants
+import Dojo.Inductives
 
 /-!
 # Checking what constants depend on with Lean's kernel
@@ -96,9 +97,15 @@ private def kernelsOwn : List Name := [
 /-- Adds a declaration to a kernel's environment, or returns the kernel's error on one line. -/
 def addToKernel (kernel : Kernel.Environment) (declaration : Declaration) (cancel? : Option IO.CancelToken) :
     IO (Except String Kernel.Environment) := do
-  if let some name := (partsOfDeclaration declaration).1.find? kernelsOwn.contains then
+  let (names, terms) := partsOfDeclaration declaration
+  if let some name := names.find? kernelsOwn.contains then
     return .error s!"the kernel treats the name {name} specially, so only Lean's library may declare it"
-  match kernel.addDecl unlimited declaration cancel? with
+  if let some objection := objection? kernel declaration terms then return .error objection
+  let added := do
+    let kernel ← kernel.addDecl unlimited declaration cancel?
+    for consequence in consequences kernel declaration do discard <| kernel.addDecl unlimited consequence cancel?
+    return kernel
+  match added with
   | .ok kernel => return .ok kernel
   | .error error =>
     let words := wordsOf (← (error.toMessageData {}).toString)
