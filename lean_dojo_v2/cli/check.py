@@ -146,6 +146,8 @@ def _of_file(asked: _Asked) -> dict[str, Any]:
         if not theorem["valid"]:
             note(f"{name}:{theorem['line']}: {theorem['name']}: {theorem['detail']}")
     count = counted(len(answer["theorems"]), "theorem", "theorems")
+    if answer["examples"]:
+        count += f"; not judged: {counted(answer['examples'], 'example', 'examples')}"
     note(f"{name}: holds, {count}" if answer["valid"] else f"{name}: no proof: {answer['detail']}")
     return answer
 

@@ -110,7 +110,7 @@ def judge_proof(server: Server, problem: Problem, proof: str, timeout: float) ->
 def judge_file(server: Server, text: str, reference: str | None, timeout: float) -> Answer:
     """Judge a whole file, which must prove the theorems of ``reference``, if given.
 
-    A file without a theorem proves nothing, so it is not valid.
+    A file without a theorem proves nothing, so it is not valid. Its examples are not judged.
     """
     found = check_file(server, text, reference=reference, timeout=timeout)
     nothing = "" if found.theorems else "the file states no theorem, so it proves nothing"
@@ -122,6 +122,7 @@ def judge_file(server: Server, text: str, reference: str | None, timeout: float)
             {"name": one.name, "line": one.line, **proof_data(one.outcome)}
             for one in found.theorems
         ],
+        "examples": found.examples,
         "messages": [_message(message) for message in found.messages],
     }
 

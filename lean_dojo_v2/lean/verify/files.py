@@ -16,6 +16,7 @@ import attrs
 
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.messages import LeanMessage, Severity
+from lean_dojo_v2.lean.text.lexer import code_tokens
 from lean_dojo_v2.lean.verify.outcomes import ProofOutcome
 from lean_dojo_v2.lean.verify.proofs import (
     ABSENT,
@@ -52,6 +53,8 @@ class FileOutcome:
         detail: Why not, in one sentence.
         refusal: The refusal, if it is one.
         theorems: Every theorem of the file, in its order.
+        examples: The number of its ``example``s. They leave no constant for the judge: that they
+            hold is the word of the process that elaborated the file.
         messages: Lean's messages.
     """
 
@@ -59,6 +62,7 @@ class FileOutcome:
     detail: str = ""
     refusal: Refusal | None = None
     theorems: tuple[DeclarationOutcome, ...] = ()
+    examples: int = 0
     messages: tuple[LeanMessage, ...] = attrs.field(default=(), repr=False)
 
 
@@ -102,9 +106,9 @@ def check_file(
         or (None if reference is None else _differs(server, found, reference, timeout))
         or _sorry(report.said["new_constants"], found)
     )
-    if problem is None:
-        return FileOutcome(True, theorems=theorems, messages=messages)
-    return FileOutcome(False, problem.detail, problem.refusal, theorems, messages)
+    problem = problem or ProofOutcome(True)
+    examples = sum(token.text == "example" for token in code_tokens(text))
+    return FileOutcome(problem.valid, problem.detail, problem.refusal, theorems, examples, messages)
 
 
 def _axiom(constants: list[Record]) -> ProofOutcome | None:

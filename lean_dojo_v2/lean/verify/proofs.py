@@ -287,7 +287,8 @@ def _statement(
     proofs too: what a text means may depend on whether a proof in it succeeds.
     """
     where = server.kind, str(server.project_path), server.client, server.scope
-    key = (*where, source.header, source.before, source.head)
+    # A statement names private constants by their file.
+    key = (*where, source.file_path, source.header, source.before, source.head)
     known = _statements.get(key)
     # The project's modules that its file imports may change.
     if known is None or known[0] != str(report.said["sources"]):

@@ -30,6 +30,14 @@ def type_in(monkeypatch):
     return say
 
 
+def test_examples_are_not_judged(lean_dojo, warm, type_in):
+    text = "theorem a : True := trivial\nset_option warn.sorry false in example : False := sorry\n"
+    type_in(text)
+    ran = lean_dojo("check", "-", "--json")
+    assert ran.err == "standard input: holds, 1 theorem; not judged: 1 example\n"
+    assert ran.json["examples"] == 1
+
+
 def test_a_file_that_holds(lean_dojo, warm, type_in):
     (warm / "x.lean").write_text(HOLDS)
     ran = lean_dojo("check", "x.lean")

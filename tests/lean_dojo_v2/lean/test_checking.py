@@ -294,6 +294,14 @@ def test_goals_without_a_file(engine):
     assert not check_goal_proof(engine, "1 = 2", "exact _root_.lean_dojo_goal").valid
 
 
+def test_the_same_text_with_a_private_type_in_two_files(engine):
+    lines = "private inductive P | a\ntheorem only (x : P) : x = .a := sorry\n"
+    for path in ("A/Copy.lean", "B/Copy.lean"):
+        theorem = SourceTheorem(lines, "only", path, (2, 1), (2, 40))
+        outcome = check_proof(engine, theorem, "cases x; rfl")
+        assert outcome.valid, outcome.detail
+
+
 def test_a_goal_is_checked_where_it_was_opened(fresh_engine):
     server = fresh_engine
     server.load_definitions(

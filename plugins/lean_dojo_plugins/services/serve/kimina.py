@@ -16,7 +16,13 @@ from pydantic import Field, model_validator
 from lean_dojo_plugins.services.serve.positions import sorries as sorries_of
 from lean_dojo_plugins.services.serve.requests import StrictRequest
 from lean_dojo_plugins.services.serve.service import VerdictService
-from lean_dojo_v2.lean import EngineTimeoutError, LeanError, RequestError, parse_header
+from lean_dojo_v2.lean import (
+    EngineTimeoutError,
+    LeanError,
+    RequestError,
+    code_tokens,
+    parse_header,
+)
 from lean_dojo_v2.prover import judge_file
 
 
@@ -86,20 +92,25 @@ async def _response(service: VerdictService, text: str, seconds: float) -> dict[
         )
         sorries = [_sorry(one) for one in places]
     # A `sorry` that Kimina's own server would not list, and every other refusal, is an error. A
-    # text without a theorem is none: `#eval` is answered by its messages.
-    proves = found["theorems"] or refusal is not None
+    # text that states no theorem is none: `#eval` is answered by its messages.
+    proves = found["theorems"] or refusal is not None or _states(text)
     no_error = all(message["severity"] != "error" for message in messages)
     if not found["valid"] and proves and not sorries and no_error:
         start = {"line": 1, "column": 0}
         refused = {"severity": "error", "pos": start, "endPos": None, "data": found["detail"]}
         messages.append(refused)
-    kept = {key: found[key] for key in ("valid", "detail", "refusal", "theorems")}
+    kept = {key: found[key] for key in ("valid", "detail", "refusal", "theorems", "examples")}
     response: dict[str, Any] = {"env": 0, "lean_dojo": kept}
     if messages:
         response["messages"] = messages
     if sorries:
         response["sorries"] = sorries
     return response
+
+
+def _states(text: str) -> bool:
+    """Whether a text states a theorem; a program in it may keep the theorem from Lean's list."""
+    return any(token.text in {"theorem", "lemma"} for token in code_tokens(text))
 
 
 def _sorry(found: dict[str, Any]) -> dict[str, Any]:

@@ -41,6 +41,19 @@ def test_what_it_makes_of_our_answers(client, text, expected):
     assert status(client, text) == expected
 
 
+HUSHED = """\
+import Lean
+theorem target : 2 + 2 = 5 := by
+  run_tac do
+    Lean.Elab.Command.lintersRef.modify (·.push {
+      name := `hush, run := fun _ => modify fun state => { state with messages := {} } })
+    Lean.addDecl (.thmDecl {
+      name := `target, levelParams := [], type := .const ``True [], value := .const ``True.intro [] })
+    (← Lean.Elab.Tactic.getMainGoal).admit
+"""
+"""It deletes Lean's messages and takes its theorem from Lean's list."""
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -48,6 +61,7 @@ def test_what_it_makes_of_our_answers(client, text, expected):
         "theorem t : 2 ^ 10 = 1024 := by native_decide",
         'elab "cheat" : command => pure ()\naxiom b : False\ntheorem t : False := b',
         "set_option debug.skipKernelTC true\naxiom c : False\ntheorem t : False := c",
+        HUSHED,
     ],
 )
 def test_what_says_nothing_bad_earns_nothing(client, served, text):
