@@ -52,12 +52,6 @@ private def literalText : Literal → String
   | .natVal n => toString n
   | .strVal text => text.quote
 
-private def binderDigit : BinderInfo → String
-  | .default => "0"
-  | .implicit => "1"
-  | .strictImplicit => "2"
-  | .instImplicit => "3"
-
 private def enterRow (row : String) : StateM Table Nat := fun table =>
   match table.places.find? row with
   | some place => (place, table)
@@ -91,10 +85,10 @@ private partial def visitTerm (spelling : Spelling) (e : Expr) : StateM Table Na
         enterRow s!"app {function} {← visitTerm spelling argument}"
       | .lam _ type body info => do
         let type ← visitTerm spelling type
-        enterRow s!"lam {binderDigit info} {type} {← visitTerm spelling body}"
+        enterRow s!"lam {info.toUInt64} {type} {← visitTerm spelling body}"
       | .forallE _ type body info => do
         let type ← visitTerm spelling type
-        enterRow s!"all {binderDigit info} {type} {← visitTerm spelling body}"
+        enterRow s!"all {info.toUInt64} {type} {← visitTerm spelling body}"
       | .letE _ type value body _ => do
         let type ← visitTerm spelling type
         let value ← visitTerm spelling value

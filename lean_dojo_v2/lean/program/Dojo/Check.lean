@@ -119,7 +119,7 @@ private def verdict (library : Environment) (court : Court) (name : Name) : Json
     let statement := if info matches .thmInfo _ then [("statement", .str (statementText find? base info))] else []
     record ([
       ("exists", .bool true), ("kind", .str (kindWord info)), ("lean_name", .str (nameText name)), problem] ++
-      native ++ statement ++ (restWith find? court.kernel #[name] library).json)
+      native ++ statement ++ [("axioms", toJson (axiomsWith find? court.kernel #[name] library))])
 
 /-- The number of contexts that are kept, each with the kernel's environment behind it. -/
 private def maxGrounds : Nat := 8

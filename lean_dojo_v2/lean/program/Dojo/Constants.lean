@@ -126,9 +126,7 @@ private def axiomsIn (env : Environment) (names : Array Name) : Array Name :=
 
 /-- Whether an environment has the proofs of its library's theorems. The embedded package does not. -/
 def hasProofs (library : Environment) : Bool :=
-  match library.find? ``Eq.symm with
-  | some (.axiomInfo _) => false
-  | _ => true
+  !(library.find? ``Eq.symm matches some (.axiomInfo _))
 
 /-- An axiom, and whether it is from the library. -/
 structure Axiom where
@@ -136,34 +134,23 @@ structure Axiom where
   library : Bool
   deriving Inhabited
 
-/-- What constants depend on. -/
-structure Rest where
-  axioms : Array Axiom := #[]
-  /-- The number of the library's theorems whose proofs are not in the package. -/
-  unseen : Nat := 0
-
-/-- The fields of an answer. -/
-def Rest.json (rest : Rest) : List (String × Json) :=
-  let axiomJson (one : Axiom) : Json :=
-    Json.mkObj [("name", .str (userText one.name)), ("library", .bool one.library)]
-  [("axioms", .arr (rest.axioms.map axiomJson)), ("library_theorems", toJson rest.unseen)]
+instance : ToJson Axiom where
+  toJson one := Json.mkObj [("name", userText one.name), ("library", one.library)]
 
 /-- Whether the kernel has accepted a theorem with its proof: the rest of a text may cite one that it has refused. -/
 private def isProved (kernel : Kernel.Environment) (name : Name) : Bool :=
-  match kernel.find? name with
-  | some (.thmInfo _) => true
-  | _ => false
+  kernel.find? name matches some (.thmInfo _)
 
 /--
-What constants depend on. `find?` looks up constants, and `kernel` has those that the kernel accepted. `library` is the
-environment of the library's modules, which no text can change; if it has its proofs, Lean's own collector goes through
-them.
+The axioms that constants depend on. `find?` looks up constants, and `kernel` has those that the kernel accepted.
+`library` is the environment of the library's modules, which no text can change; if it has its proofs, Lean's own
+collector goes through them.
 -/
-def restWith (find? : Name → Option ConstantInfo) (kernel : Kernel.Environment) (roots : Array Name)
-    (library : Environment) : Rest := Id.run do
+def axiomsWith (find? : Name → Option ConstantInfo) (kernel : Kernel.Environment) (roots : Array Name)
+    (library : Environment) : Array Axiom := Id.run do
   let base := library.toKernelEnv
   let isLocal (name : Name) : Bool := (base.find? name).isNone
-  let mut rest : Rest := {}
+  let mut found := #[]
   let mut imported := #[]
   for (name, info?) in closureWith find? roots isLocal do
     unless isLocal name do
@@ -171,20 +158,14 @@ def restWith (find? : Name → Option ConstantInfo) (kernel : Kernel.Environment
       continue
     let some info := info? | continue
     if info matches .axiomInfo _ || ((info matches .thmInfo _) && !isProved kernel name) then
-      rest := { rest with axioms := rest.axioms.push { name, library := false } }
-  if hasProofs library then
-    let axioms := (axiomsBehind library imported).getD (axiomsIn library imported)
-    return { rest with axioms := rest.axioms ++ axioms.map ({ name := ·, library := true }) }
-  for name in imported do
-    let some (.axiomInfo _) := base.find? name | continue
-    match originOf library name with
-    | .axiom => rest := { rest with axioms := rest.axioms.push { name, library := true } }
-    | .theorem => rest := { rest with unseen := rest.unseen + 1 }
-    | _ => pure ()
-  return rest
+      found := found.push { name, library := false }
+  let axioms := if hasProofs library then (axiomsBehind library imported).getD (axiomsIn library imported)
+    else imported.filter fun name =>
+      (base.find? name matches some (.axiomInfo _)) && getOriginalConstKind? library name == some .axiom
+  return found ++ axioms.map ({ name := ·, library := true })
 
-/-- What constants of an environment depend on. -/
-def restsOn (env : Environment) (roots : Array Name) (library : Environment) : Rest :=
-  restWith env.find? env.toKernelEnv roots library
+/-- The same in an environment. -/
+def axiomsOn (env : Environment) (roots : Array Name) (library : Environment) : Array Axiom :=
+  axiomsWith env.find? env.toKernelEnv roots library
 
 end Dojo

@@ -37,9 +37,6 @@ private def contentsOf (mctx : MetavarContext) (decl : MetavarDecl) : Contents :
       value? := one.value?.map whole }
   { hypotheses, target := whole decl.type }
 
-private def Contents.terms (contents : Contents) : Array Expr :=
-  contents.hypotheses.foldl (init := #[]) (fun all one => (all.push one.type) ++ one.value?.toArray) |>.push contents.target
-
 /-- The canonical text of a single term, and the universes and variables that it numbers, in order. -/
 private structure Spelt where
   text : String
@@ -116,9 +113,7 @@ private def digest (request : Request) : DojoM Json := do
       return (texts.push text, numbering)
   let ((texts, _), spelt) := together.run {}
   let each := (contents.mapM Contents.alone).run' spelt |>.run
-  return record [
-    ("goals", toJson texts), ("each", toJson each),
-    ("hasSorry", .bool (contents.any fun one => one.terms.any (·.hasSorry)))]
+  return record [("goals", toJson texts), ("each", toJson each)]
 
 def digestCommands : List Command := [
   { name := "dojo.digest", fields := [required .natural "stateId"], run := digest }

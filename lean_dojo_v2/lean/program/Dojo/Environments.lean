@@ -20,7 +20,7 @@ def Imported.find? (cache : IO.Ref (Array Imported)) (limit : Nat) (key : String
   return some found.env
 
 private def keyOf (imports : Array Import) : String :=
-  let names := imports.toList.map fun one => s!"{if isWhole one then "all " else ""}{one.module}"
+  let names := imports.toList.map fun one => s!"{if one.importAll then "all " else ""}{one.module}"
   " ".intercalate (names.eraseDups.toArray.qsort (· < ·)).toList
 
 /-- Whether Lean finds the compiled file of a module. -/

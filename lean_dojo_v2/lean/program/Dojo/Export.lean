@@ -79,12 +79,6 @@ where
       let row := tables.levels.count + 1
       (row, { tables with levels := tables.levels.add items, levelRows := tables.levelRows.insert level row })
 
-def infoNumber : BinderInfo → Nat
-  | .default => 0
-  | .implicit => 1
-  | .strictImplicit => 2
-  | .instImplicit => 3
-
 partial def writeExpr (e : Expr) : TablesM Nat := do
   if let .mdata _ inner := e then return ← writeExpr inner
   if let some known := (← get).exprRows.find? ⟨e⟩ then return known
@@ -117,7 +111,7 @@ partial def writeExpr (e : Expr) : TablesM Nat := do
 where
   binder (tag : Nat) (name : Name) (type body : Expr) (info : BinderInfo) : TablesM (Array Json) := do
     return #[numberJson tag, numberJson (← writeName name), numberJson (← writeExpr type), numberJson (← writeExpr body),
-      numberJson (infoNumber info)]
+      numberJson info.toUInt64.toNat]
 
 /-- The tables as members of a JSON object. -/
 def Tables.members (tables : Tables) : List (String × Json) :=
@@ -163,12 +157,8 @@ def list (json : Json) : Except String (List Json) :=
   | .arr items => return items.toList
   | json => wrong "expected a list" json
 
-def infoOf? : Nat → Option BinderInfo
-  | 0 => some .default
-  | 1 => some .implicit
-  | 2 => some .strictImplicit
-  | 3 => some .instImplicit
-  | _ => none
+def infoOf? (n : Nat) : Option BinderInfo :=
+  #[BinderInfo.default, .implicit, .strictImplicit, .instImplicit][n]?
 
 def info (json : Json) : Except String BinderInfo :=
   match infoOf? (naturalOf json) with

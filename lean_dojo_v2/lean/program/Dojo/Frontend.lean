@@ -74,8 +74,9 @@ private def axiomsSentence (env : Environment) (name : Name) : String := Id.run 
   let mut unseen := 0
   for (used, info?) in closureOf env #[name] (!isLibrary env ·) do
     unless info? matches some (.axiomInfo _) do continue
-    if !isLibrary env used || originOf env used == .axiom then names := names.push (userText used)
-    else if originOf env used == .theorem then unseen := unseen + 1
+    let kind? := getOriginalConstKind? env used
+    if !isLibrary env used || kind? == some .axiom then names := names.push (userText used)
+    else if kind? == some .thm then unseen := unseen + 1
   let known := if names.isEmpty then s!"'{userText name}' does not depend on any axioms"
     else s!"'{userText name}' depends on axioms: [{", ".intercalate (names.qsort (· < ·)).toList}]"
   if unseen == 0 then return known
@@ -171,7 +172,7 @@ structure Header where
 def parseHeader (source : Source) : IO Header := do
   let (header, parserState, log) ← Parser.parseHeader source.input
   let all := headerToImports header
-  let whole := (all.filter isWhole).map (·.module)
+  let whole := (all.filter (·.importAll)).map (·.module)
   let mut places := #[]
   for stx in Syntax.topDown header do
     unless kindOf stx == ``Parser.Module.import do continue

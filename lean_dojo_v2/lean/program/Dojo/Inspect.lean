@@ -91,9 +91,9 @@ private def isHidden (name : Name) : Bool :=
 private def declaredKind (env : Environment) (name : Name) (info : ConstantInfo) : String :=
   match info with
   | .axiomInfo _ =>
-    match originOf env name with
-    | .theorem => "theorem"
-    | .definition => "def"
+    match getOriginalConstKind? env name with
+    | some .thm => "theorem"
+    | some .defn => "def"
     | _ => "axiom"
   | info => kindWord info
 
@@ -122,8 +122,8 @@ private def givenTerm (request : Request) (field : String) : DojoM (Expr × Opti
   let monads := monads.withLevels ((request.texts "levels").map (·.toName))
   let (type?, monads) ← match request.text? "type" with
     | none => pure (none, monads)
-    | some text => let (type, monads) ← elaborateType monads text; pure (some type, monads)
-  let (term, monads) ← elaborateTerm monads (request.text field) type?
+    | some text => let (type, monads) ← elaborateText monads text Term.elabType; pure (some type, monads)
+  let (term, monads) ← elaborateText monads (request.text field) (Term.elabTermEnsuringType · type?)
   return (term, type?, monads)
 
 private def echo (request : Request) : DojoM Json := do
@@ -162,23 +162,8 @@ private def parsePiece (request : Request) : DojoM Json := do
 
 /-! ## `dojo.parse_tactic`, `dojo.tactic_words`: nothing is elaborated and nothing runs -/
 
-/-- Node kinds, identifiers and atoms of a syntax tree, each once, in order. -/
-private structure Inventory where
-  kinds : Array String := #[]
-  identifiers : Array String := #[]
-  atoms : Array String := #[]
-
 private def once (found : Array String) (text : String) : Array String :=
   if found.contains text then found else found.push text
-
-private partial def takeInventory (inventory : Inventory) (stx : Syntax) : Inventory :=
-  match stx with
-  | .missing => inventory
-  | .node _ kind children =>
-    let inventory := { inventory with kinds := once inventory.kinds (nameText kind) }
-    children.foldl (init := inventory) takeInventory
-  | .atom _ text => { inventory with atoms := once inventory.atoms text }
-  | .ident _ _ name _ => { inventory with identifiers := once inventory.identifiers (nameText name) }
 
 /-- The environment of the request's state; without one, the session's. -/
 private def envOf (request : Request) : DojoM Environment := do
@@ -191,12 +176,19 @@ private def parseTactic (request : Request) : DojoM Json := do
   match parseText env `tactic (request.text "tactic") with
   | .error problem => return record [("parseError", .str problem)]
   | .ok stx =>
-    let inventory := takeInventory {} stx
+    /- Each once, in order. -/
+    let mut kinds := #[]
+    let mut identifiers := #[]
+    let mut atoms := #[]
+    for part in stx.topDown do
+      match part with
+      | .missing => pure ()
+      | .node _ kind _ => kinds := once kinds (nameText kind)
+      | .atom _ text => atoms := once atoms text
+      | .ident _ _ name _ => identifiers := once identifiers (nameText name)
     return record [
-      ("kind", .str (nameText stx.getKind)),
-      ("kinds", toJson inventory.kinds),
-      ("identifiers", toJson inventory.identifiers),
-      ("atoms", toJson inventory.atoms)]
+      ("kind", .str (nameText stx.getKind)), ("kinds", toJson kinds), ("identifiers", toJson identifiers),
+      ("atoms", toJson atoms)]
       [if hasPlainSettings stx then none else some ("evaluates", .bool true)]
 
 /-- Kinds of syntax that stand for many tokens. -/

@@ -17,10 +17,7 @@ open Lean
 structure Problem where
   constant : String
   message : String
-  deriving Inhabited
-
-instance : ToJson Problem where
-  toJson problem := Json.mkObj [("constant", problem.constant), ("message", problem.message)]
+  deriving Inhabited, ToJson
 
 /-- The maximum length of a kernel's message, which may contain whole terms. -/
 private def maxMessage : Nat := 200

@@ -92,14 +92,9 @@ the goals, or else the first one.
 /-- The members of a sequence; there is at least one. -/
 abbrev Sequence := Array ByteRange
 
-private def addSequence (found : Array Sequence) (list : Syntax) : Array Sequence := Id.run do
-  let parts := list.getArgs
-  let mut members := #[]
-  for i in [0:parts.size] do
-    -- separators stand at the odd places
-    if i % 2 == 0 then
-      if let some range := rangeOf? parts[i]! then members := members.push range
-  return if members.isEmpty then found else found.push members
+private def addSequence (found : Array Sequence) (list : Syntax) : Array Sequence :=
+  let members := list.getSepArgs.filterMap rangeOf?
+  if members.isEmpty then found else found.push members
 
 private partial def gather (found : Array Sequence) (stx : Syntax) : Array Sequence :=
   match stx with

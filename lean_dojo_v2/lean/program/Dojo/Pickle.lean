@@ -38,17 +38,15 @@ private def writeAdded (base env : Environment) : TablesM Json := do
 private def writeMVars (goals : List MVarId) : TablesM Json := do
   return toJson (← goals.mapM fun goal => writeName goal.name)
 
-private def kindNumber : LocalDeclKind → Nat
-  | .default => 0
-  | .implDetail => 1
-  | .auxDecl => 2
+/-- Each kind has the number of its place. -/
+private def localKinds : Array LocalDeclKind := #[.default, .implDetail, .auxDecl]
 
 private def writeLocal (decl : LocalDecl) : TablesM Json := do
   let shared : List Json := [
     toJson (← writeName decl.fvarId.name), toJson (← writeName decl.userName), toJson (← writeExpr decl.type),
-    toJson (kindNumber decl.kind)]
+    toJson (localKinds.idxOf decl.kind)]
   match decl with
-  | .cdecl .. => return .arr (.str "hypothesis" :: shared ++ [toJson (infoNumber decl.binderInfo)]).toArray
+  | .cdecl .. => return .arr (.str "hypothesis" :: shared ++ [toJson decl.binderInfo.toUInt64.toNat]).toArray
   | .ldecl _ _ _ _ value nondep _ =>
     return .arr (.str "let" :: shared ++ [toJson (← writeExpr value), .bool nondep]).toArray
 
@@ -100,19 +98,17 @@ private def saveGoal (request : Request) : DojoM Json := do
 private def readMVars (read : Read) (json : Json) : Except String (List MVarId) := do
   (← Read.list json).mapM fun one => return ⟨← read.name one⟩
 
-private def readKind : Nat → LocalDeclKind
-  | 1 => .implDetail
-  | 2 => .auxDecl
-  | _ => .default
+private def readKind (json : Json) : Except String LocalDeclKind :=
+  return localKinds[← json.getNat?]?.getD .default
 
 private def readLocal (read : Read) (lctx : LocalContext) (json : Json) : Except String LocalContext := do
   match ← Read.list json with
   | [.str "hypothesis", id, name, type, kind, info] =>
     return lctx.mkLocalDecl ⟨← read.name id⟩ (← read.name name) (← read.expr type) (← Read.info info)
-      (readKind (← kind.getNat?))
+      (← readKind kind)
   | [.str "let", id, name, type, kind, value, .bool nondep] =>
     return lctx.mkLetDecl ⟨← read.name id⟩ (← read.name name) (← read.expr type) (← read.expr value) nondep
-      (readKind (← kind.getNat?))
+      (← readKind kind)
   | _ => throw "not a hypothesis"
 
 private def readMVar (read : Read) (mctx : MetavarContext) (json : Json) : Except String MetavarContext := do

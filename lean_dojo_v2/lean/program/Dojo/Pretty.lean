@@ -97,12 +97,8 @@ def Monads.printContext (monads : Monads) : PPContext where
   openDecls := monads.coreContext.openDecls
 
 /-- The printing context at a node of an information tree. -/
-def printContextAt (context : Elab.ContextInfo) (mctx : MetavarContext) : PPContext where
-  env := context.env
-  mctx := mctx
-  opts := context.options
-  currNamespace := context.currNamespace
-  openDecls := context.openDecls
+def printContextAt (context : Elab.ContextInfo) (mctx : MetavarContext) : PPContext :=
+  { context with mctx }.toPPContext {}
 
 def ProofState.printContext (state : ProofState) : PPContext := state.monads.printContext
 
@@ -120,13 +116,12 @@ def goalsText (context : PPContext) (goals : List MVarId) : IO String := do
   if goals.isEmpty then return "no goals"
   return "\n\n".intercalate (← goals.mapM (goalText context))
 
-/-- A local context with distinguishable names: those that a proof cannot write have a dagger. -/
-private def sanitised (lctx : LocalContext) (options : Options) : LocalContext :=
-  (lctx.sanitizeNames.run' { options } : Id LocalContext)
-
-/-- The printing context in which a metavariable's own hypotheses have their names. -/
+/--
+The printing context in which a metavariable's own hypotheses have their names, which are distinguishable: those that a
+proof cannot write have a dagger.
+-/
 def _root_.Lean.PPContext.inside (context : PPContext) (decl : MetavarDecl) : PPContext :=
-  { context with lctx := sanitised decl.lctx context.opts }
+  { context with lctx := (decl.lctx.sanitizeNames.run' { options := context.opts } : Id LocalContext) }
 
 private def isVisible (settings : Settings) (decl : LocalDecl) : Bool :=
   match decl.kind with

@@ -103,7 +103,7 @@ proofs of the goals that the last step closed, and `extraMVars` the values of me
 names: `goals` numbers variables for all goals together, `each` for every goal by itself.
 
     dojo.digest {"stateId": 0}
-    {"goals": "…", "each": "…", "hasSorry": false}
+    {"goals": "…", "each": "…"}
 
 `goal.save` returns a state as text, and `goal.load` reads it. A loaded state counts as solved only if the kernel
 accepts its whole proof.
@@ -224,7 +224,7 @@ accepted. It elaborates nothing.
 
     dojo.judge {"export": "…"}
     {"declarations": {"t": {"exists": true, "kind": "theorem", "lean_name": "t", "kernel": null, "axioms": [],
-      "library_theorems": 1, "statement": "const True "}}}
+      "statement": "const True "}}}
 -/
 
 namespace Dojo

@@ -48,10 +48,6 @@ def words : Kind → String
   | naturals => "a list of natural numbers"
   | object => "an object"
 
-private def isText : Json → Bool
-  | .str _ => true
-  | _ => false
-
 /-- Natural numbers must be below 2^53, so that every language reads them exactly. -/
 private def isNatural (value : Json) : Bool :=
   match value.getNat? with
@@ -60,10 +56,10 @@ private def isNatural (value : Json) : Bool :=
 
 def admits (kind : Kind) (value : Json) : Bool :=
   match kind, value with
-  | text, value => isText value
+  | text, .str _ => true
   | boolean, .bool _ => true
   | natural, value => isNatural value
-  | texts, .arr items => items.all isText
+  | texts, .arr items => items.all (· matches .str _)
   | naturals, .arr items => items.all isNatural
   | object, .obj _ => true
   | _, _ => false

@@ -103,21 +103,13 @@ def parsePrefix (env : Environment) (category : Name) (text : String) : Except S
 /-- Elaborates everything that was postponed. -/
 def settle : TermElabM Unit := Term.synthesizeSyntheticMVarsNoPostponing
 
-/-- Elaborates a text as a type. -/
-def elaborateType (monads : Monads) (text : String) : DojoM (Expr × Monads) := do
+/-- Elaborates the text of a term with one of Lean's elaborators. -/
+def elaborateText (monads : Monads) (text : String) (elaborate : Syntax → TermElabM Expr) : DojoM (Expr × Monads) := do
   let stx ← orRefuse "parse" (parseText monads.coreState.env `term text)
   monads.run (kind := "elab") do
-    let type ← Term.elabType stx
+    let e ← elaborate stx
     settle
-    instantiateMVars type
-
-/-- Elaborates a text as a term, of the given type if there is one. -/
-def elaborateTerm (monads : Monads) (text : String) (type? : Option Expr) : DojoM (Expr × Monads) := do
-  let stx ← orRefuse "parse" (parseText monads.coreState.env `term text)
-  monads.run (kind := "elab") do
-    let term ← Term.elabTermEnsuringType stx type?
-    settle
-    instantiateMVars term
+    instantiateMVars e
 
 /-- A new goal of a type. -/
 def newGoal (type : Expr) (userName : Name := .anonymous) : MetaM MVarId := do
@@ -142,7 +134,7 @@ private def startGoal (request : Request) : DojoM Json := do
   /- In addition to those of `universe u` in loaded texts. -/
   let monads := monads.withLevels ((request.texts "levels").map (·.toName) ++ monads.termState.levelNames)
   let (type, monads) ← match expr? with
-    | some text => elaborateType monads text
+    | some text => elaborateText monads text Term.elabType
     | none =>
       let name := request.text "copyFrom"
       let some info := monads.coreState.env.find? name.toName | refuse "index" s!"Symbol not found: {name}"

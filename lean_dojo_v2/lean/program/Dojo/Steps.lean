@@ -100,12 +100,7 @@ private def outcomeOf (state : ProofState) (mctx : MetavarContext) (before after
 
 /-- Whether a name is that of an auxiliary lemma, with a part that begins with `_`: tactics hide what they use there. -/
 private def isAuxiliary (env : Environment) (name : Name) : Bool :=
-  hidden name && (moduleOf? env name).isNone
-where
-  hidden : Name → Bool
-    | .str parent part => part.startsWith "_" || hidden parent
-    | .num parent _ => hidden parent
-    | .anonymous => false
+  name.isInternal && (moduleOf? env name).isNone
 
 /-- The text of open metavariables that are not goals but need a proof; empty if there are none. -/
 private def hiddenText (monads : Monads) (owed : List MVarId) : DojoM String := do
@@ -140,8 +135,7 @@ private def acceptStep (stored : ProofState) (monads : Monads) (before after : L
     ("hasSorry", .bool (used.contains ``sorryAx)),
     ("hasUnsafe", .bool (outcome.terms.any env.hasUnsafe))]
   if withAxioms then
-    let rest := restsOn env cited stored.library
-    let names := rest.axioms.map fun one => userText one.name
+    let names := (axiomsOn env cited stored.library).map fun one => userText one.name
     fields := ("axioms", toJson names) :: ("owed", .str (← hiddenText monads outcome.owed)) :: fields
   return record (fields ++ (← next.shown))
 

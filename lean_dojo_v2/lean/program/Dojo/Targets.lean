@@ -106,17 +106,12 @@ private structure Composite where
   /-- `{ f : T // predicate f }` -/
   type : Expr
 
-private def conjunction : List Expr → Expr
-  | [] => mkConst ``True
-  | [claim] => claim
-  | claim :: rest => mkApp2 (mkConst ``And) claim (conjunction rest)
-
 private def compositeOf (head : Name) (companions : List Name) (binder : Name) : MetaM Composite := do
   let witness ← statementOf head
   let info ← getConstInfo head
   let constant := mkConst head (info.levelParams.map .param)
   let claims ← companions.mapM fun name => do kabstract (← statementOf name) constant
-  let predicate := .lam binder witness (conjunction claims) .default
+  let predicate := .lam binder witness (mkAndN claims) .default
   return { constant, witness, predicate, type := ← mkAppOptM ``Subtype #[some witness, some predicate] }
 
 /-- The root of a target, and its open goals. -/

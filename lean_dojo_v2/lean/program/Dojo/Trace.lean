@@ -72,9 +72,7 @@ private structure Printed where
 /-- Whether a goal mentions no metavariables, so that nothing can change it. -/
 private def isSettled (decl : MetavarDecl) : Bool :=
   !decl.type.hasMVar && decl.lctx.decls.all fun local? =>
-    match local? with
-    | none => true
-    | some decl => !decl.type.hasMVar && !(decl.value?.any (·.hasMVar))
+    local?.all fun decl => !decl.type.hasMVar && !(decl.value?.any (·.hasMVar))
 
 private def rememberGoal (printed : Printed) (mctx : MetavarContext) (goal : MVarId) (isDigest : Bool)
     (compute : IO String) : IO String := do
