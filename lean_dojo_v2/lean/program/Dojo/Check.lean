@@ -59,10 +59,11 @@ private def sourcesText (imports : Array Name) : DojoM String := do
   return "\n".intercalate ("sources" :: (← sourceKeys imports).toList)
 
 /-- For each tactic in the sequences of a command: where it stands, whether it ran, and whether it changed the goals. -/
-private def tacticsIn (unit : Elaborated) (text : SourceText) : IO (Array Json) := do
-  let sequences ← unit.sequences
-  let runs ← runsOf unit sequences
-  return sequences.flatten.map fun member =>
+private def tacticsIn (unit : Elaborated) (text : SourceText) : Array Json :=
+  let nodes := unit.nodes
+  let sequences := unit.sequences nodes
+  let runs := runsOf nodes sequences
+  sequences.flatten.map fun member =>
     let run? := runs[member]?
     record [
       ("bytes", text.bytes member.1 member.2), ("ran", .bool run?.isSome), ("changed", .bool (run?.any (·.changed)))]
@@ -79,14 +80,9 @@ private def reportJson (library env : Environment) (withStatements : Bool) (want
 
 private def checkText (request : Request) : DojoM Json := do
   let { file, warm, .. } ← openBehind request
-  let said ← IO.mkRef file.messages
   let tactics ← IO.mkRef (#[] : Array Json)
-  let state ← file.run fun unit => do
-    said.modify (· ++ unit.messages)
-    if request.flag "tactics" then
-      let found ← (tacticsIn unit file.text : IO (Array Json))
-      tactics.modify (· ++ found)
-    return false
+  let (messages, state) ← file.run fun unit => do
+    if request.flag "tactics" then tactics.modify (· ++ tacticsIn unit file.text)
   let env := state.env
   let added := addedTo file.below env
   let asked := (request.texts "names").toArray.map fun written => { written, name? := lookUp env written : Wanted }
@@ -97,7 +93,7 @@ private def checkText (request : Request) : DojoM Json := do
   exported.set now
   let found ← (tactics.get : BaseIO (Array Json))
   return record [
-    ("messages", .arr (← said.get)),
+    ("messages", .arr messages),
     ("declarations", record (wanted.map (reportJson file.base.library env (request.flag "statements"))).toList),
     ("new_constants", .arr (added.map fun (name, info) => constantJson name info)),
     ("export", json),

@@ -22,9 +22,7 @@ def kindWord : ConstantInfo → String
 
 /-- The value of a definition, a theorem or an opaque constant. -/
 def valueOf? : ConstantInfo → Option Expr
-  | .defnInfo value => some value.value
-  | .thmInfo value => some value.value
-  | .opaqueInfo value => some value.value
+  | .defnInfo value | .thmInfo value | .opaqueInfo value => some value.value
   | _ => none
 
 /-- A name as its author writes it: without the prefix that makes private names unique. -/
@@ -34,11 +32,8 @@ def userText (name : Name) : String := nameText (privateToUserName name)
 def moduleOf? (env : Environment) (name : Name) : Option Name := do
   env.allImportedModuleNames[(← env.getModuleIdxFor? name).toNat]?
 
-unsafe def samePointerUnsafe {α : Type} (a b : α) : Bool := ptrEq a b
-
 /-- Whether two values are the same object in memory. This only saves work and changes no answer. -/
-@[implemented_by samePointerUnsafe]
-opaque samePointer {α : Type} (a b : α) : Bool
+@[inline] def samePointer {α : Type} (a b : α) : Bool := unsafe ptrEq a b
 
 private abbrev Node := PersistentHashMap.Node Name ConstantInfo
 
@@ -115,9 +110,8 @@ def closureWith (find? : Name → Option ConstantInfo) (roots : Array Name) (fol
   return found
 
 /-- The same in an environment. -/
-def closureOf (env : Environment) (roots : Array Name) (follow : Name → Bool)
-    (parts : ConstantInfo → Array Name := constantsOf) : Array (Name × Option ConstantInfo) :=
-  closureWith env.find? roots follow parts
+def closureOf (env : Environment) (roots : Array Name) (follow : Name → Bool) : Array (Name × Option ConstantInfo) :=
+  closureWith env.find? roots follow
 
 /-- The axioms that some constants depend on. -/
 private def axiomsIn (env : Environment) (names : Array Name) : Array Name :=
@@ -130,12 +124,9 @@ def hasProofs (library : Environment) : Bool :=
 
 /-- An axiom, and whether it is from the library. -/
 structure Axiom where
-  name : Name
+  name : String
   library : Bool
-  deriving Inhabited
-
-instance : ToJson Axiom where
-  toJson one := Json.mkObj [("name", userText one.name), ("library", one.library)]
+  deriving Inhabited, ToJson
 
 /-- Whether the kernel has accepted a theorem with its proof: the rest of a text may cite one that it has refused. -/
 private def isProved (kernel : Kernel.Environment) (name : Name) : Bool :=
@@ -158,14 +149,10 @@ def axiomsWith (find? : Name → Option ConstantInfo) (kernel : Kernel.Environme
       continue
     let some info := info? | continue
     if info matches .axiomInfo _ || ((info matches .thmInfo _) && !isProved kernel name) then
-      found := found.push { name, library := false }
+      found := found.push { name := userText name, library := false }
   let axioms := if hasProofs library then (axiomsBehind library imported).getD (axiomsIn library imported)
     else imported.filter fun name =>
       (base.find? name matches some (.axiomInfo _)) && getOriginalConstKind? library name == some .axiom
-  return found ++ axioms.map ({ name := ·, library := true })
-
-/-- The same in an environment. -/
-def axiomsOn (env : Environment) (roots : Array Name) (library : Environment) : Array Axiom :=
-  axiomsWith env.find? env.toKernelEnv roots library
+  return found ++ axioms.map fun name => { name := userText name, library := true }
 
 end Dojo

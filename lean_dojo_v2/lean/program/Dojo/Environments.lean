@@ -133,22 +133,15 @@ private unsafe def actionOf? (env : Environment) (name : Name) : IO (Option (IO 
   | .ok act => return some act
   | .error _ => return none
 
-/-- The line and the column where a constant is declared. -/
-private def declaredAt (env : Environment) (name : Name) : Nat × Nat :=
-  match rangesOf? env name with
-  | some ranges => (ranges.range.pos.line, ranges.range.pos.column)
-  | none => (0, 0)
-
-private unsafe def runAllUnsafe (env : Environment) (names : Array Name) : IO Bool := do
-  let found ← names.filterMapM fun name => return (← actionOf? env name).map (declaredAt env name, ·)
-  let acts := found.qsort fun ((lineA, columnA), _) ((lineB, columnB), _) =>
-    lineA < lineB || (lineA == lineB && columnA < columnB)
-  withImporting (acts.forM (·.2))
-  return !acts.isEmpty
+/-- Where a constant is declared. -/
+private def declaredAt (env : Environment) (name : Name) : Position :=
+  ((rangesOf? env name).map (·.range.pos)).getD ⟨0, 0⟩
 
 /-- Runs the initialisers of some constants, and returns whether there were any. -/
-@[implemented_by runAllUnsafe]
-private opaque runAll (env : Environment) (names : Array Name) : IO Bool
+private def runAll (env : Environment) (names : Array Name) : IO Bool := do
+  let found ← names.filterMapM fun name => return (← unsafe actionOf? env name).map (declaredAt env name, ·)
+  withImporting ((found.qsort (·.1.lt ·.1)).forM (·.2))
+  return !found.isEmpty
 
 /--
 Runs the initialisers of constants of a module in the order of its text, since one may use the result of another, and

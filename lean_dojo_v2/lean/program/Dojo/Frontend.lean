@@ -128,6 +128,9 @@ def Elaborated.isEnd (unit : Elaborated) : Bool := unit.stx.isOfKind ``Parser.Co
 /-- Whether Lean reads nothing after it. -/
 def Elaborated.isLast (unit : Elaborated) : Bool := unit.isEnd || unit.stx.isOfKind ``Parser.Command.exit
 
+/-- The nodes of its information trees. -/
+def Elaborated.nodes (unit : Elaborated) : Nodes := nodesOf unit.trees
+
 /-- The constants that it added. -/
 def Elaborated.added (unit : Elaborated) : Array (Name × ConstantInfo) := addedTo unit.before.env unit.after.env
 

@@ -56,30 +56,28 @@ private def behindCommand? : InfoTree → Option Environment
   | .context (.commandCtx context) (.node (.ofCommandInfo _) _) => some context.env
   | _ => none
 
-private partial def visitTree (visit : Above → Info → IO Unit) (above? : Option Above) : InfoTree → IO Unit
-  | .context part tree => do
+/-- The nodes of some trees, parents first. -/
+abbrev Nodes := Array (Above × Info)
+
+private partial def addNodes (above? : Option Above) (found : Nodes) : InfoTree → Nodes
+  | .context part tree =>
     match part.mergeIntoOuter? (above?.map (·.context)) with
-    | none => return
-    | some context =>
-      let above := match above? with
-        | some above => { above with context }
-        | none => { context }
-      visitTree visit (some above) tree
-  | .node info children => do
-    let some above := above? | children.forM (visitTree visit none)
-    visit above info
-    if children.isEmpty then return
-    let inside := match info with
+    | none => found
+    | some context => addNodes (some { above?.getD { context } with context }) found tree
+  | .node info children => Id.run do
+    let some above := above? | return children.foldl (addNodes none) found
+    let mut found := found.push (above, info)
+    if children.isEmpty then return found
+    let mut inside := match info with
       | .ofTacticInfo tactic =>
         { above with tactic? := some tactic.stx, inSorry := above.inSorry || isSorryTactic info }
       | _ => above
-    discard <| children.foldlM (init := inside) fun inside child => do
-      visitTree visit (some inside) child
-      return { inside with before? := behindCommand? child <|> inside.before? }
-  | .hole _ => return
+    for child in children do
+      found := addNodes (some inside) found child
+      inside := { inside with before? := behindCommand? child <|> inside.before? }
+    return found
+  | .hole _ => found
 
-/-- Visits every node of some trees, parents first. -/
-def visitTrees (trees : List InfoTree) (visit : Above → Info → IO Unit) : IO Unit :=
-  trees.forM (visitTree visit none)
+def nodesOf (trees : List InfoTree) : Nodes := trees.foldl (addNodes none) #[]
 
 end Dojo

@@ -71,9 +71,7 @@ private def unlimited : Options := ({} : Options) |>.set `maxHeartbeats (0 : Nat
 /-- The names that a declaration adds, and the terms in it; nothing for quotients, which the kernel makes. -/
 def partsOfDeclaration : Declaration → Array Name × Array Expr
   | .axiomDecl info => (#[info.name], #[info.type])
-  | .defnDecl info => (#[info.name], #[info.type, info.value])
-  | .thmDecl info => (#[info.name], #[info.type, info.value])
-  | .opaqueDecl info => (#[info.name], #[info.type, info.value])
+  | .defnDecl info | .thmDecl info | .opaqueDecl info => (#[info.name], #[info.type, info.value])
   | .inductDecl _ _ types _ =>
     types.foldl (init := (#[], #[])) fun (names, terms) type =>
       ( (names.push type.name) ++ (type.ctors.map (·.name)).toArray,

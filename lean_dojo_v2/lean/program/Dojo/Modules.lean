@@ -248,9 +248,7 @@ private def elaborateModule (module : Module) (below : Base) (kernel : Bool) : D
 private def withProject {α} (project : System.FilePath) (act : DojoM α) : DojoM α := do
   let path ← (searchPathRef.get : BaseIO SearchPath)
   (searchPathRef.set (project :: path) : BaseIO Unit)
-  let result ← try Except.ok <$> act catch failure => pure (.error failure)
-  (searchPathRef.set path : BaseIO Unit)
-  MonadExcept.ofExcept result
+  try act finally (searchPathRef.set path : BaseIO Unit)
 
 /-- A text that changes with the compiled modules; `none` if one of them is not compiled. -/
 private def stamps? (project : System.FilePath) (own : Array Module) : IO (Option String) := do

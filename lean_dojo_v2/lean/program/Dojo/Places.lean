@@ -68,12 +68,7 @@ private def world (before : Environment) (context : ContextInfo) (terms : List E
 
 /-- Lean's local instances: the hypotheses whose type is a class. -/
 private def instancesIn (lctx : LocalContext) : MetaM LocalInstances := do
-  withLCtx lctx {} do
-    let mut found := #[]
-    for decl in locals lctx do
-      if let some className ← isClass? decl.type then
-        found := found.push { className, fvar := .fvar decl.fvarId }
-    return found
+  withLCtx lctx {} (withLocalInstances (locals lctx).toList getLocalInstances)
 
 private def Draft.open (draft : Draft) (recursion : Bool) : MetaM MVarId := do
   let new (lctx : LocalContext) (instances : LocalInstances) (type : Expr) (userName : Name) : MetaM MVarId := do
@@ -145,31 +140,25 @@ structure Sought where
   /-- Also terms that Lean has refused and replaced by a `sorry` of its own. -/
   typeErrors := false
 
-private def spotsOf (unit : Elaborated) (sought : Sought) : IO (Array Spot) := do
-  let spots ← IO.mkRef #[]
-  let add (stx : Syntax) (spot : Nat × Nat → Spot) : IO Unit := do
-    if let some range := rangeOf? stx then spots.modify (·.push (spot range))
-  visitTrees unit.trees fun above info => do
+private def spotsOf (unit : Elaborated) (sought : Sought) : Array Spot :=
+  unit.nodes.filterMap fun (above, info) =>
     match info with
-    | .ofTacticInfo tactic =>
-      if sought.sorries && isSorryTactic info then
-        if let mvar :: _ := tactic.goalsBefore then
-          add tactic.stx fun range => { range, above, draft := .copy mvar }
-    | .ofTermInfo term =>
-      if above.inSorry then return
-      let some type := term.expectedType? | return
-      let draft := Draft.typed term.lctx type
-      if kindOf term.stx == ``Parser.Term.sorry then
-        if sought.sorries then add term.stx fun range => { range, above, draft }
-      else if sought.typeErrors then
-        add term.stx fun range => { range, above, draft, check? := some (term.lctx, term.expr, type) }
-    | _ => pure ()
-  spots.get
+    | .ofTacticInfo tactic => do
+      guard (sought.sorries && isSorryTactic info)
+      return { range := ← rangeOf? tactic.stx, above, draft := .copy (← tactic.goalsBefore.head?) }
+    | .ofTermInfo term => do
+      guard !above.inSorry
+      let type ← term.expectedType?
+      let isSorry := kindOf term.stx == ``Parser.Term.sorry
+      guard (if isSorry then sought.sorries else sought.typeErrors)
+      let check? := if isSorry then none else some (term.lctx, term.expr, type)
+      return { range := ← rangeOf? term.stx, above, draft := .typed term.lctx type, check? }
+    | _ => none
 
 /-- The goals in a command in the order of the text; if several begin at the same place, only the first. -/
 private def goalsIn (unit : Elaborated) (sought : Sought) : DojoM (Array Spot) := do
   let mut found : Array Spot := #[]
-  for spot in ← (spotsOf unit sought : IO (Array Spot)) do
+  for spot in spotsOf unit sought do
     if found.any (·.range.1 == spot.range.1) then continue
     if let some (lctx, e, type) := spot.check? then
       if ← hasTypeAt unit spot.above.context lctx e type then continue
@@ -190,32 +179,17 @@ def openSorries (unit : Elaborated) (library : Environment) (sought : Sought := 
 
 /-! ## The state at a position -/
 
-private structure Candidate where
-  info : TacticInfo
-  above : Above
-  range : Nat × Nat
-  size : Nat := 0
-
 /-- A tactic that begins at a byte, or else the smallest one that contains it. -/
-private def holderOf? (unit : Elaborated) (offset : Nat) : IO (Option Candidate) := do
-  let best ← IO.mkRef (none : Option Candidate)
-  visitTrees unit.trees fun above info => do
-    let .ofTacticInfo info := info | return
-    let kind := kindOf info.stx
-    if isHolderKind kind then return
-    if kind == ``Parser.Tactic.tacticSeqBracketed && !above.isMember then return
-    let some range := rangeOf? info.stx | return
-    if offset < range.1 || offset ≥ range.2 then return
-    let size := if range.1 == offset then 0 else range.2 - range.1
-    if (← best.get).all (size < ·.size) then best.set (some { info, above, range, size })
-  best.get
+private def holderOf? (nodes : Nodes) (offset : Nat) : Option Ran :=
+  let around := (ranIn nodes).filter fun { above, info, range } =>
+    range.1 ≤ offset && offset < range.2 && (kindOf info.stx != ``Parser.Tactic.tacticSeqBracketed || above.isMember)
+  let size (one : Ran) : Nat := if one.range.1 == offset then 0 else one.range.2 - one.range.1
+  around.foldl (init := none) fun best? one => if best?.all (size one < size ·) then some one else best?
 
 /-- The member of a sequence that begins exactly at a byte, or else the smallest tactic that contains it. -/
-private def tacticAt? (unit : Elaborated) (sequences : Array Sequence) (offset : Nat) : IO (Option Candidate) := do
-  if let some member := memberAt? sequences offset then
-    if let some run := (← runsOf unit #[#[member]])[member]? then
-      return some { info := run.info, above := run.above, range := member }
-  holderOf? unit offset
+private def tacticAt? (nodes : Nodes) (sequences : Array Sequence) (offset : Nat) : Option Ran :=
+  let run? := (memberAt? sequences offset).bind fun member => (runsOf nodes #[#[member]])[member]?
+  (run?.map (·.toRan)) <|> holderOf? nodes offset
 
 private def digestsOf (mctx : MetavarContext) (goals : List MVarId) : Array String :=
   ((goals.mapM (goalDigest? mctx)).run' {} |>.run.filterMap id).toArray
@@ -225,17 +199,17 @@ Describes the sequence around a tactic: `members` are its tactics from this one 
 must begin on a line of its own; `blocks` are the outermost sequences inside the tactic, each with its `members` and the
 digest of its first `goal`.
 -/
-private def around (unit : Elaborated) (sequences : Array Sequence) (range : Nat × Nat) (text : SourceText) :
-    IO (List (String × Json)) := do
+private def around (nodes : Nodes) (sequences : Array Sequence) (range : Nat × Nat) (text : SourceText) :
+    List (String × Json) :=
   let (members, first) := (fromMember? sequences range).getD (#[range], range.1)
   let inner := sequencesInside sequences range
-  let runs ← runsOf unit (inner.map fun block => block.extract 0 1)
+  let runs := runsOf nodes (inner.map fun block => block.extract 0 1)
   let inFile (members : Sequence) : Json := toJson (members.map fun (start, stop) => text.bytes start stop)
   let blocks := inner.map fun block =>
     let run? := block[0]?.bind (runs[·]?)
     let goal := run?.bind fun run => run.info.goalsBefore.head?.bind fun goal => (goalDigest? run.info.mctxBefore goal).run' {}
     record [("members", inFile block), ("goal", toJson goal)]
-  return [("members", inFile members), ("column", toJson ((text.position first).2 - 1)), ("blocks", .arr blocks)]
+  [("members", inFile members), ("column", toJson ((text.position first).2 - 1)), ("blocks", .arr blocks)]
 
 private def isBefore (a b : Nat × Nat) : Bool := a.1 < b.1 || (a.1 == b.1 && a.2 < b.2)
 
@@ -264,15 +238,17 @@ private def refuseBroken (state : ProofState) (said : Array Json) : DojoM Unit :
     let (line, column) := placeOfMessage error
     refuse "elab" s!"it rests on text before it that does not elaborate: {line}:{column}: {textOfMessage error}"
 
-private def openTactic (unit : Elaborated) (file : OpenFile) (sequences : Array Sequence) (found : Candidate)
-    (recursion : Bool) (said : Array Json) : DojoM Json := do
-  let { info, above, range := (start, stop), .. } := found
+private def openTactic (unit : Elaborated) (file : OpenFile) (offset : Nat) (recursion : Bool) (said : Array Json) :
+    DojoM (Option Json) := do
+  let nodes := unit.nodes
+  let sequences := unit.sequences nodes
+  let some { info, above, range := (start, stop) } := tacticAt? nodes sequences offset | return none
   let (id, state) ← openDrafts unit file.base.library above info.mctxBefore (info.goalsBefore.map .goal) recursion
   refuseBroken state said
-  return record ([
+  return some <| record ([
     ("stateId", toJson id), ("tactic", .str (file.text.slice start stop)), ("bytes", file.text.bytes start stop),
     ("after", toJson (digestsOf info.mctxAfter info.goalsAfter))] ++
-    (← (around unit sequences (start, stop) file.text : IO _)) ++ (← state.shown))
+    around nodes sequences (start, stop) file.text ++ (← state.shown))
 
 private def stateAt (request : Request) : DojoM Json := do
   let opened ← openBehind request
@@ -286,9 +262,7 @@ private def stateAt (request : Request) : DojoM Json := do
       said.modify (· ++ unit.messages)
       return false
     if request.flag "clean" then refuseErrors unit file.text offset
-    let sequences ← (unit.sequences : IO (Array Sequence))
-    if let some found ← (tacticAt? unit sequences offset : IO (Option Candidate)) then
-      answer.set (some (← openTactic unit file sequences found (request.flag "recursion") (← said.get)))
+    answer.set (← openTactic unit file offset (request.flag "recursion") (← said.get))
     return true
   let some json ← (answer.get : BaseIO (Option Json)) | refuse "index" s!"no tactic at byte {position}"
   return json

@@ -265,27 +265,12 @@ private def parseLine (line : String) : Except Failure (String × Json) := do
 
 /-- Returns an action that restores the session's present state, apart from changes to the whole process. -/
 private def Session.undo (session : Session) : IO (IO Unit) := do
-  let command ← session.command.get
-  let library ← session.library.get
-  let states ← session.states.get
-  let environments ← session.environments.get
-  let chains ← session.chains.get
-  let beginnings ← session.beginnings.get
-  let exported ← session.exported.get
-  let contexts ← session.contexts.get
-  let grounds ← session.grounds.get
-  let visited ← session.visited.get
-  return do
-    session.command.set command
-    session.library.set library
-    session.states.set states
-    session.environments.set environments
-    session.chains.set chains
-    session.beginnings.set beginnings
-    session.exported.set exported
-    session.contexts.set contexts
-    session.grounds.set grounds
-    session.visited.set visited
+  let keep {α : Type} (ref : IO.Ref α) : IO (IO Unit) := return ref.set (← ref.get)
+  let kept ← [
+    keep session.command, keep session.library, keep session.states, keep session.environments, keep session.chains,
+    keep session.beginnings, keep session.exported, keep session.contexts, keep session.grounds, keep session.visited
+  ].mapM id
+  return kept.forM id
 
 /--
 Runs a request within the session's time limit. Lean only cuts its work short, and half an answer could pass for a whole
@@ -318,11 +303,12 @@ private def handle (parsed : Except Failure (String × Json)) : DojoM Json := do
 private def Failure.json (failure : Failure) : Json :=
   record [("error", .str failure.kind), ("desc", .str failure.desc)]
 
-/-- How many environments a request found or had to load. Answers to Pantograph's commands have no such field. -/
-private def remarks (session : Session) (isOurs : Bool) (before : Nat × Nat) : IO (List (String × Json)) := do
+/-- Adds how many environments a request found or had to load. Answers to Pantograph's commands have no such field. -/
+private def withImports (session : Session) (before : Nat × Nat) (answer : Json) : IO Json := do
   let (hits, misses) ← session.imports.get
+  if (hits, misses) == before then return answer
   let counts := record [("hits", toJson (hits - before.1)), ("misses", toJson (misses - before.2))]
-  return if isOurs && (hits, misses) != before then [("imported", counts)] else []
+  return answer.setObjVal! "imported" counts
 
 /-- Answers one line. What a text prints is discarded. -/
 def answer (session : Session) (line : String) : IO String := do
@@ -335,7 +321,7 @@ def answer (session : Session) (line : String) : IO String := do
     match ← (handle parsed session).toBaseIO with
     | .ok json => pure json
     | .error failure => pure failure.json
-  let answer := (← remarks session isOurs before).foldl (fun all (name, value) => all.setObjVal! name value) answer
+  let answer ← if isOurs then withImports session before answer else pure answer
   return if (← session.settings.get).printJsonPretty then answer.pretty else answer.compress
 
 /--

@@ -27,10 +27,7 @@ private def functionsOf (env : Environment) : Array Decl := Id.run do
       if let some used := findEnvDecl env name then all := all.push used
   return all
 
-private unsafe def entriesUnsafe {α : Type} (rows : Array α) : Array EnvExtensionEntry := unsafeCast rows
-
-@[implemented_by entriesUnsafe]
-private opaque entries {α : Type} (rows : Array α) : Array EnvExtensionEntry
+private def entries {α : Type} (rows : Array α) : Array EnvExtensionEntry := unsafe unsafeCast rows
 
 /-- Writes the module that runs the program, which was elaborated in an environment. -/
 def ship (env : Environment) (file : System.FilePath) : IO Unit := do

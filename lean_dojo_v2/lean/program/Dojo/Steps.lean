@@ -135,8 +135,8 @@ private def acceptStep (stored : ProofState) (monads : Monads) (before after : L
     ("hasSorry", .bool (used.contains ``sorryAx)),
     ("hasUnsafe", .bool (outcome.terms.any env.hasUnsafe))]
   if withAxioms then
-    let names := (axiomsOn env cited stored.library).map fun one => userText one.name
-    fields := ("axioms", toJson names) :: ("owed", .str (← hiddenText monads outcome.owed)) :: fields
+    let axioms := axiomsWith env.find? env.toKernelEnv cited stored.library
+    fields := ("axioms", toJson (axioms.map (·.name))) :: ("owed", .str (← hiddenText monads outcome.owed)) :: fields
   return record (fields ++ (← next.shown))
 
 private def runStep (state stored : ProofState) (before : List MVarId) (act : TacticM (List Fragment))

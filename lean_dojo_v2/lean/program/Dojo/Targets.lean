@@ -56,14 +56,11 @@ private def pieceOf (unit : Elaborated) (text : SourceText) : DojoM Piece := do
 private def readPieces (text kind : String) : DojoM (List Piece × Environment × OpenFile) := do
   let file ← openText { file := text, header := false, inScope := true }
   let pieces ← IO.mkRef (#[] : Array Piece)
-  let problems ← IO.mkRef (#[] : Array Json)
-  let state ← file.run fun unit => do
-    problems.modify (· ++ unit.messages.filter isError)
-    if unit.isEnd then return false
+  let (messages, state) ← file.run fun unit => do
+    if unit.isEnd then return
     let piece ← pieceOf unit file.text
     pieces.modify (·.push piece)
-    return false
-  let said := (← problems.get).map fun message =>
+  let said := (messages.filter isError).map fun message =>
     let (line, column) := placeOfMessage message
     s!"{line}:{column - 1}: {textOfMessage message}"
   unless said.isEmpty do refuse kind s!"the text has errors:\n{"\n".intercalate said.toList}"
@@ -218,14 +215,11 @@ private structure Side where
 
 private def sideOf (text : String) : DojoM Side := do
   let file ← openText { file := text, header := false, inScope := true }
-  let messages ← IO.mkRef file.messages
-  let state ← file.run fun unit => do
-    messages.modify (· ++ unit.messages)
-    return false
+  let (messages, state) ← file.run
   let line (name : Name) : Nat := ((rangesOf? state.env name).map (·.range.pos.line)).getD 1000000000
   let keyed := (addedTo file.below state.env).map fun (name, info) => (line name, nameText name, name, info)
   let sorted := keyed.qsort fun a b => a.1 < b.1 || (a.1 == b.1 && a.2.1 < b.2.1)
-  return { messages := ← messages.get, file, env := state.env, added := sorted.map fun (_, _, one) => one }
+  return { messages, file, env := state.env, added := sorted.map fun (_, _, one) => one }
 
 private def Side.find? (side : Side) (name : Name) : Option ConstantInfo :=
   (side.added.find? (·.1 == name)).map (·.2)
