@@ -26,6 +26,10 @@ def exactName (name : Name) : String :=
 /-- Numbers of names, by their first mention. -/
 abbrev Numbers := Known Name Nat
 
+/-- Gives a name the next number, unless it has one. -/
+def Numbers.add (numbers : Numbers) (name : Name) : Numbers :=
+  if numbers.contains name then numbers else numbers.insert name numbers.size
+
 private structure Table where
   rows : Array String := #[]
   places : Known String Nat := {}
@@ -100,11 +104,7 @@ private partial def visitTerm (spelling : Spelling) (e : Expr) : StateM Table Na
     return place
 
 /-- Numbers in the order of an array. -/
-def numbered (names : Array Name) : Numbers := Id.run do
-  let mut numbers : Numbers := {}
-  for name in names do
-    unless numbers.contains name do numbers := numbers.insert name numbers.size
-  return numbers
+def numbered (names : Array Name) : Numbers := names.foldl .add {}
 
 /--
 The canonical text of a term. Free variables and metavariables are written as numbers; `variables` holds those that

@@ -143,7 +143,7 @@ private def Court.accepts (court : Court) (constants : List (String × Name)) : 
 
 private def judge (request : Request) : DojoM Json := do
   let session ← read
-  let given ← orRefuse "export" ((readExport ((request.get? "export").getD .null)).mapError (s!"export: {·}"))
+  let given ← orRefuse "export" ((readExport (request.payload.getObjValD "export")).mapError (s!"export: {·}"))
   for one in given.context do
     if let some declaration := one.declaration? then session.contexts.modify (·.insert one.key declaration)
   let rows ← session.contexts.get

@@ -56,7 +56,7 @@ def loadModules (imports library : Array Import) (initialise : Environment → D
   refuseWithoutRoom
   let host := (← read).host
   let importing (act : IO Environment) : DojoM Environment := fun _ =>
-    act.toEIO fun error => { kind := "import", desc := toString error }
+    act.toEIO fun error => { error := "import", desc := toString error }
   let load := importing (host.importModules imports library)
   let mut bare ← load
   if ← initialise bare then bare ← load

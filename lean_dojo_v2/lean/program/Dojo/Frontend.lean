@@ -190,7 +190,7 @@ def Header.locating {α} (header : Header) (act : DojoM α) : DojoM α := do
     let place? := words.findSome? fun word => header.places.findSome? fun (name, place) =>
       if moduleText name == word then some place else none
     let some (line, column) := place? | throw failure
-    if failure.kind != "import" then throw failure
+    if failure.error != "import" then throw failure
     throw { failure with desc := s!"{line}:{column}: {failure.desc}" }
 
 private def parseCommand (source : Source) (parserState : Parser.ModuleParserState) (state : Command.State) :

@@ -42,10 +42,7 @@ private def structureOf (info : ConstantInfo) (shown : Shower) : IO (List (Strin
 private def location (env : Environment) (name : Name) : List (String × Json) :=
   match rangesOf? env name with
   | none => []
-  | some ranges =>
-    let place (position : Position) : Json :=
-      record [("line", toJson position.line), ("column", toJson position.column)]
-    [("sourceStart", place ranges.range.pos), ("sourceEnd", place ranges.range.endPos)]
+  | some ranges => [("sourceStart", toJson ranges.range.pos), ("sourceEnd", toJson ranges.range.endPos)]
 
 private def inspect (request : Request) : DojoM Json := do
   let monads ← Monads.ofCommand (← (← read).command.get)
@@ -157,8 +154,8 @@ private def parsePiece (request : Request) : DojoM Json := do
   let env ← sessionEnv
   let category := request.text "category"
   unless Parser.isParserCategory env category.toName do refuse "parse" s!"there is no syntax category {category}"
-  let stop ← orRefuse "parse" (parsePrefix env category.toName (request.text "input"))
-  return record [("pos", toJson stop)]
+  let (_, state) ← orRefuse "parse" (runParser env (request.text "input") (Parser.categoryParserFn category.toName))
+  return record [("pos", toJson state.pos.byteIdx)]
 
 /-! ## `dojo.parse_tactic`, `dojo.tactic_words`: nothing is elaborated and nothing runs -/
 

@@ -96,13 +96,13 @@ private def saveGoal (request : Request) : DojoM Json := do
 /-! ## Reading -/
 
 private def readMVars (read : Read) (json : Json) : Except String (List MVarId) := do
-  (← Read.list json).mapM fun one => return ⟨← read.name one⟩
+  (← json.getArr?).toList.mapM fun one => return ⟨← read.name one⟩
 
 private def readKind (json : Json) : Except String LocalDeclKind :=
   return localKinds[← json.getNat?]?.getD .default
 
 private def readLocal (read : Read) (lctx : LocalContext) (json : Json) : Except String LocalContext := do
-  match ← Read.list json with
+  match (← json.getArr?).toList with
   | [.str "hypothesis", id, name, type, kind, info] =>
     return lctx.mkLocalDecl ⟨← read.name id⟩ (← read.name name) (← read.expr type) (← Read.info info)
       (← readKind kind)
@@ -112,37 +112,37 @@ private def readLocal (read : Read) (lctx : LocalContext) (json : Json) : Except
   | _ => throw "not a hypothesis"
 
 private def readMVar (read : Read) (mctx : MetavarContext) (json : Json) : Except String MetavarContext := do
-  let [id, userName, locals, instances, type, kind, scope] ← Read.list json | throw "not a metavariable"
-  let lctx ← (← Read.list locals).foldlM (readLocal read) {}
-  let instances ← (← Read.list instances).mapM fun one => do
-    let [className, fvar] ← Read.list one | throw "not an instance"
+  let #[id, userName, locals, instances, type, kind, scope] ← json.getArr? | throw "not a metavariable"
+  let lctx ← (← locals.getArr?).foldlM (readLocal read) {}
+  let instances ← (← instances.getArr?).mapM fun one => do
+    let #[className, fvar] ← one.getArr? | throw "not an instance"
     return ({ className := ← read.name className, fvar := ← read.expr fvar } : LocalInstance)
   let kind := match ← kind.getNat? with
     | 0 => MetavarKind.natural
     | 1 => .synthetic
     | _ => .syntheticOpaque
-  return mctx.addExprMVarDecl ⟨← read.name id⟩ (← read.name userName) lctx instances.toArray (← read.expr type) kind
+  return mctx.addExprMVarDecl ⟨← read.name id⟩ (← read.name userName) lctx instances (← read.expr type) kind
     (← scope.getNat?)
 
 private def readMetavariables (read : Read) (json : Json) : Except String MetavarContext := do
-  let rows (name : String) : Except String (List Json) := do Read.list (← json.getObjVal? name)
+  let rows (name : String) : Except String (Array Json) := json.getObjVal? name >>= Json.getArr?
   let mut mctx ← (← rows "mvars").foldlM (readMVar read) {}
   for one in ← rows "levelMVars" do mctx := mctx.addLevelMVarDecl ⟨← read.name one⟩
   for one in ← rows "levelValues" do
-    let [id, level] ← Read.list one | throw "not a level"
+    let #[id, level] ← one.getArr? | throw "not a level"
     mctx := { mctx with lAssignment := mctx.lAssignment.insert ⟨← read.name id⟩ (← read.level level) }
   for one in ← rows "assigned" do
-    let [id, e] ← Read.list one | throw "not an assignment"
+    let #[id, e] ← one.getArr? | throw "not an assignment"
     mctx := { mctx with eAssignment := mctx.eAssignment.insert ⟨← read.name id⟩ (← read.expr e) }
   for one in ← rows "delayed" do
-    let [id, fvars, pending] ← Read.list one | throw "not an assignment"
-    let fvars := (← (← Read.list fvars).mapM read.expr).toArray
+    let #[id, fvars, pending] ← one.getArr? | throw "not an assignment"
+    let fvars ← (← fvars.getArr?).mapM read.expr
     let value := { fvars, mvarIdPending := ⟨← read.name pending⟩ }
     mctx := { mctx with dAssignment := mctx.dAssignment.insert ⟨← read.name id⟩ value }
   return mctx
 
 private def readAdded (read : Read) (json : Json) : Except String (List Declaration) := do
-  (← Read.list (← json.getObjVal? "constants")).mapM (readDeclaration read)
+  (← (← json.getObjVal? "constants").getArr?).toList.mapM (readDeclaration read)
 
 /-- Adds declarations through the kernel, except those that are already there. -/
 private def addDeclarations (declarations : List Declaration) : CoreM Unit := do
@@ -156,9 +156,9 @@ private def addDeclarations (declarations : List Declaration) : CoreM Unit := do
 private def readState (json : Json) (monads : Monads) (library : Environment) :
     Except String (ProofState × List Declaration) := do
   let read ← Read.tables json (closed := false)
-  let [start, index] ← Read.list (← json.getObjVal? "ngen") | throw "not a name generator"
+  let #[start, index] ← (← json.getObjVal? "ngen").getArr? | throw "not a name generator"
   let mctx ← readMetavariables read json
-  let levelNames ← (← Read.list (← json.getObjVal? "levelNames")).mapM read.name
+  let levelNames ← (← (← json.getObjVal? "levelNames").getArr?).toList.mapM read.name
   let mvars (name : String) : Except String (List MVarId) := do readMVars read (← json.getObjVal? name)
   let root :: _ ← mvars "root" | throw "the state has no root"
   let outside? ← match ← json.getObjVal? "outside" with
@@ -198,8 +198,8 @@ private def loadEnv (request : Request) : DojoM Json := do
   let json ← orRefuse "io" (unpack "environment" (request.text "packed"))
   let (imports, declarations) ← orRefuse "io" do
     let read ← Read.tables json (closed := true)
-    return (← (← Read.list (← json.getObjVal? "imports")).mapM read.name, ← readAdded read json)
-  let base ← importModules (imports.map ({ module := · })).toArray
+    return (← (← (← json.getObjVal? "imports").getArr?).mapM read.name, ← readAdded read json)
+  let base ← importModules (imports.map ({ module := · }))
   let start ← commandState base
   let monads ← Monads.ofCommand start
   let (_, monads) ← monads.run (kind := "operation") (addDeclarations declarations)

@@ -240,7 +240,7 @@ def commands : List Command :=
 def maxLineBytes : Nat := 64 * 1024 * 1024
 
 private def unparsed {α} (why : String) : Except Failure α :=
-  throw { kind := "command", desc := s!"Unable to parse json: {why}" }
+  throw { error := "command", desc := s!"Unable to parse json: {why}" }
 
 private def parseObject (text : String) : Except Failure Json :=
   match Json.parse text with
@@ -251,7 +251,7 @@ private def parseObject (text : String) : Except Failure Json :=
 /-- The command of a line, and its fields. -/
 private def parseLine (line : String) : Except Failure (String × Json) := do
   if line.utf8ByteSize > maxLineBytes then
-    throw { kind := "command", desc := s!"a request may have {maxLineBytes} bytes at most" }
+    throw { error := "command", desc := s!"a request may have {maxLineBytes} bytes at most" }
   if line.startsWith "{" then
     let members := Request.members (← parseObject line)
     match members.lookup "cmd", members.filter (·.1 != "cmd") with
@@ -300,9 +300,6 @@ private def handle (parsed : Except Failure (String × Json)) : DojoM Json := do
   let request ← MonadExcept.ofExcept (Request.check name command.fields payload)
   limited (command.run request)
 
-private def Failure.json (failure : Failure) : Json :=
-  record [("error", .str failure.kind), ("desc", .str failure.desc)]
-
 /-- Adds how many environments a request found or had to load. Answers to Pantograph's commands have no such field. -/
 private def withImports (session : Session) (before : Nat × Nat) (answer : Json) : IO Json := do
   let (hits, misses) ← session.imports.get
@@ -320,7 +317,7 @@ def answer (session : Session) (line : String) : IO String := do
   let (_, answer) ← IO.FS.withIsolatedStreams (isolateStderr := false) do
     match ← (handle parsed session).toBaseIO with
     | .ok json => pure json
-    | .error failure => pure failure.json
+    | .error failure => pure (toJson failure)
   let answer ← if isOurs then withImports session before answer else pure answer
   return if (← session.settings.get).printJsonPretty then answer.pretty else answer.compress
 

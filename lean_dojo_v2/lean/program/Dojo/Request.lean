@@ -12,13 +12,13 @@ namespace Dojo
 
 open Lean
 
-/-- Why a request fails. The answer is `{"error": kind, "desc": desc}`; the session goes on. -/
+/-- Why a request fails, which is also its answer. The session goes on. -/
 structure Failure where
   /-- `command`, `index`, `parse`, `elab`, `exception`, `io`, `import`, `operation`, … -/
-  kind : String
+  error : String
   /-- One clear sentence. -/
   desc : String
-  deriving Inhabited
+  deriving Inhabited, ToJson
 
 /-- The type of a field. -/
 inductive Kind where
@@ -76,7 +76,7 @@ namespace Request
 /-- Checks the fields of a request to `command`. -/
 def check (command : String) (fields : List Field) (payload : Json) : Except Failure Request := do
   let refuse {α} (what : String) : Except Failure α :=
-    throw { kind := "command", desc := s!"Unable to parse json: {command}: {what}" }
+    throw { error := "command", desc := s!"Unable to parse json: {command}: {what}" }
   let given := (members payload).filter fun (_, value) => !value.isNull
   for (name, value) in given do
     match fields.find? (·.name == name) with
@@ -87,39 +87,22 @@ def check (command : String) (fields : List Field) (payload : Json) : Except Fai
     if field.required && !given.any (·.1 == field.name) then refuse s!"{field.name} is missing"
   return { payload := Json.mkObj given }
 
-def get? (request : Request) (name : String) : Option Json :=
-  (request.payload.getObjVal? name).toOption
+def has (request : Request) (name : String) : Bool := !(request.payload.getObjValD name).isNull
 
-def has (request : Request) (name : String) : Bool :=
-  (request.get? name).isSome
+/-- A field in the type of its kind; `none` if it is absent. -/
+def get? {α : Type} [FromJson α] (request : Request) (name : String) : Option α :=
+  (request.payload.getObjValAs? α name).toOption
 
-def text? (request : Request) (name : String) : Option String := do
-  (← request.get? name).getStr?.toOption
-
-def text (request : Request) (name : String) (default := "") : String :=
-  (request.text? name).getD default
-
-def nat? (request : Request) (name : String) : Option Nat := do
-  (← request.get? name).getNat?.toOption
-
-def nat (request : Request) (name : String) (default := 0) : Nat :=
-  (request.nat? name).getD default
-
-def flag (request : Request) (name : String) (default := false) : Bool :=
-  ((request.get? name).bind fun value => value.getBool?.toOption).getD default
-
-private def items (request : Request) (name : String) : List Json :=
-  (((request.get? name).bind fun value => value.getArr?.toOption).getD #[]).toList
-
-def texts (request : Request) (name : String) : List String :=
-  (request.items name).filterMap fun item => item.getStr?.toOption
-
-def nats (request : Request) (name : String) : List Nat :=
-  (request.items name).filterMap fun item => item.getNat?.toOption
+def text? (request : Request) (name : String) : Option String := request.get? name
+def text (request : Request) (name : String) (default := "") : String := (request.get? name).getD default
+def nat? (request : Request) (name : String) : Option Nat := request.get? name
+def nat (request : Request) (name : String) : Nat := (request.get? name).getD 0
+def flag (request : Request) (name : String) (default := false) : Bool := (request.get? name).getD default
+def texts (request : Request) (name : String) : List String := (request.get? name).getD []
+def nats (request : Request) (name : String) : List Nat := (request.get? name).getD []
 
 /-- The members of a field that is an object; no members if it is absent. -/
-def object (request : Request) (name : String) : List (String × Json) :=
-  ((request.get? name).map members).getD []
+def object (request : Request) (name : String) : List (String × Json) := members (request.payload.getObjValD name)
 
 end Request
 

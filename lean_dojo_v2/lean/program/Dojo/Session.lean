@@ -211,10 +211,10 @@ structure Session where
 abbrev DojoM := ReaderT Session (EIO Failure)
 
 instance : MonadLift IO DojoM where
-  monadLift act := fun _ => act.toEIO fun error => { kind := "io", desc := toString error }
+  monadLift act := fun _ => act.toEIO fun error => { error := "io", desc := toString error }
 
 /-- Ends a request with an error of the given kind. -/
-def refuse {α} (kind desc : String) : DojoM α := throw { kind, desc }
+def refuse {α} (error desc : String) : DojoM α := throw { error, desc }
 
 /-- Returns the value, or ends the request with an error of the given kind. -/
 def orRefuse {α} (kind : String) : Except String α → DojoM α

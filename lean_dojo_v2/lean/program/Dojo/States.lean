@@ -73,7 +73,7 @@ def shown (state : ProofState) : DojoM (List (String × Json)) := do
 end ProofState
 
 /-- Runs a parser after white space and comments. -/
-private def runParser (env : Environment) (text : String) (parser : Parser.ParserFn) :
+def runParser (env : Environment) (text : String) (parser : Parser.ParserFn) :
     Except String (Parser.InputContext × Parser.ParserState) := do
   if let some problem := sizeProblem? text then throw problem
   let input := Parser.mkInputContext text "<input>"
@@ -83,22 +83,14 @@ private def runParser (env : Environment) (text : String) (parser : Parser.Parse
   return (input, state)
 
 /-- Parses a whole text. -/
-private def parseWhole (env : Environment) (text : String) (parser : Parser.ParserFn) : Except String Syntax := do
+def parseWhole (env : Environment) (text : String) (parser : Parser.ParserFn) : Except String Syntax := do
   let (input, state) ← runParser env text parser
   if state.pos.byteIdx == text.utf8ByteSize then return state.stxStack.back
   throw ((state.mkError "end of input").toErrorMsg input)
 
-/-- Parses a sequence of tactics, as in a `by` block. -/
-def parseSequence (env : Environment) (text : String) : Except String Syntax :=
-  parseWhole env text Parser.Tactic.tacticSeq.fn
-
 /-- Parses a text in a syntax category. -/
 def parseText (env : Environment) (category : Name) (text : String) : Except String Syntax :=
   parseWhole env text (Parser.categoryParserFn category)
-
-/-- Parses a piece of syntax at the beginning of a text, and returns the byte where it ends. -/
-def parsePrefix (env : Environment) (category : Name) (text : String) : Except String Nat := do
-  return (← runParser env text (Parser.categoryParserFn category)).2.pos.byteIdx
 
 /-- Elaborates everything that was postponed. -/
 def settle : TermElabM Unit := Term.synthesizeSyntheticMVarsNoPostponing
@@ -155,7 +147,7 @@ private def goalsOfBranch (target branch : ProofState) : DojoM (List MVarId) := 
   return branch.goals
 
 /-- Open metavariables besides the goals. For a state just opened, these are the ones that its goals mention. -/
-private def outsideOf (state : ProofState) : List MVarId :=
+def outsideOf (state : ProofState) : List MVarId :=
   state.outside?.getD (mentionedBy state.mctx state.goals).toList
 
 private def resumeGoal (request : Request) : DojoM Json := do

@@ -34,8 +34,7 @@ private def errorJson (text : String) (fileMap? : Option FileMap := none) (offse
     | some fileMap, some offset => fileMap.toPosition ⟨min offset fileMap.source.utf8ByteSize⟩
     | _, _ => ⟨1, 0⟩
   record [
-    ("severity", "error"), ("pos", record [("line", toJson place.line), ("column", toJson place.column)]),
-    ("endPos", .null), ("data", .str text), ("kind", "[anonymous]"), ("fileName", "<input>"), ("caption", "")]
+    ("severity", "error"), ("pos", toJson place), ("endPos", .null), ("data", .str text), ("kind", "[anonymous]"), ("fileName", "<input>"), ("caption", "")]
 
 /--
 The action that a request asks for; it returns the fragments after it. If the request's text cannot be parsed, the result
@@ -51,7 +50,7 @@ private def actionOf (request : Request) (form text : String) (state : ProofStat
     if let some fragment := fragment? then
       let category := if fragment matches .calc .. then `term else `conv
       return (parseText state.env category text).map (fragmentStep state.fragments fragment)
-    return (parseSequence state.env text).map fun stx => same (evalTactic stx)
+    return (parseWhole state.env text Parser.Tactic.tacticSeq.fn).map fun stx => same (evalTactic stx)
   return (parseText state.env `term text).map fun stx =>
     match form with
     | "expr" => same (assignTerm stx)
@@ -83,7 +82,7 @@ private structure Outcome where
 
 private def outcomeOf (state : ProofState) (mctx : MetavarContext) (before after : List MVarId)
     (fragments : List Fragment) : Outcome :=
-  let outsideBefore := state.outside?.getD (mentionedBy state.mctx state.goals).toList
+  let outsideBefore := outsideOf state
   let aside := state.goals.filter (!before.contains ·)
   /- The goal of a `conv` block comes back at the end of the block. -/
   let waiting := fragments.map (·.goal)
@@ -166,8 +165,7 @@ private def goalTactic (request : Request) : DojoM Json := do
   let [form] := forms.filter request.has
     | refuse "command" s!"Exactly one of \{{", ".intercalate forms}} must be supplied"
   let text := request.text form
-  let autoResume? := if request.has "autoResume" then some (request.flag "autoResume") else none
-  let (goal, before) ← site stored (request.nat? "goalId") autoResume?
+  let (goal, before) ← site stored (request.nat? "goalId") (request.get? "autoResume")
   match ← actionOf request form text stored goal with
   | .error problem => return record (("parseError", .str problem) :: nothing)
   | .ok act =>
