@@ -144,30 +144,29 @@ mutual
 /-- Labels a constant, and the constants that it needs. -/
 private partial def addLabel (own : NameMap ConstantInfo) (name : Name) : StateM Labels Unit := do
   if (← get).labels.contains name then return
-  let some info := own.find? name
-    | modify fun all => { all with labels := all.labels.insert name (exactName name) }
+  let label (text : String) : StateM Labels Unit := modify fun all => { all with labels := all.labels.insert name text }
+  let some info := own.find? name | label (exactName name)
   -- for constants that mention themselves
-  modify fun all => { all with labels := all.labels.insert name s!"!{exactName name}" }
+  label s!"!{exactName name}"
   unless isTransparent info do return
   let text ← contentOf own info
-  modify fun all =>
+  let place ← modifyGet fun all =>
     match all.places.find? text with
-    | some place => { all with labels := all.labels.insert name s!"~{place}" }
+    | some place => (place, all)
     | none =>
       let place := all.texts.size
-      { labels := all.labels.insert name s!"~{place}"
-        texts := all.texts.push text
-        places := all.places.insert text place }
+      (place, { all with texts := all.texts.push text, places := all.places.insert text place })
+  label s!"~{place}"
+
+/-- The canonical text of a term of a constant, with labels for what it mentions. -/
+private partial def labelled (own : NameMap ConstantInfo) (info : ConstantInfo) (e : Expr) : StateM Labels String := do
+  e.getUsedConstants.forM (addLabel own)
+  let labels := (← get).labels
+  return (canonical e (numbered info.levelParams.toArray) fun name => (labels.find? name).getD (exactName name)).1
 
 /-- The kind and the content of a constant. -/
-private partial def contentOf (own : NameMap ConstantInfo) (info : ConstantInfo) : StateM Labels String := do
-  let universes := numbered info.levelParams.toArray
-  let mut texts := #[]
-  for e in said info do
-    e.getUsedConstants.forM (addLabel own)
-    let labels := (← get).labels
-    texts := texts.push (canonical e universes fun name => (labels.find? name).getD (exactName name)).1
-  return s!"{kindWord info}:{":".intercalate texts.toList}"
+private partial def contentOf (own : NameMap ConstantInfo) (info : ConstantInfo) : StateM Labels String :=
+  return s!"{kindWord info}:{":".intercalate (← (said info).mapM (labelled own info))}"
 
 end
 
@@ -183,13 +182,8 @@ def statementText (find? : Name → Option ConstantInfo) (base : Kernel.Environm
   let written := (own.toList.filter fun (_, info) => !isTransparent info).map fun (name, info) => (exactName name, info)
   let sorted := written.toArray.qsort fun (a, _) (b, _) => a < b
   let all : StateM Labels (Array String) := do
-    info.type.getUsedConstants.forM (addLabel own)
-    let labels := (← get).labels
-    let universes := numbered info.levelParams.toArray
-    let mut texts := #[(canonical info.type universes fun name => (labels.find? name).getD (exactName name)).1]
-    for (key, info) in sorted do
-      texts := texts.push s!"{key}:{← contentOf own info}"
-    return texts
+    let type ← labelled own info info.type
+    return #[type] ++ (← sorted.mapM fun (key, info) => return s!"{key}:{← contentOf own info}")
   let (texts, labels) := all.run {}
   return "|".intercalate (texts ++ labels.texts).toList
 

@@ -49,7 +49,7 @@ private def writtenIn (env : Environment) (added : Array (Name × ConstantInfo))
   return found
 
 private def constantJson (name : Name) (info : ConstantInfo) : Json :=
-  let hasSorry := info.type.hasSorry || (valueOf? info).any (·.hasSorry)
+  let hasSorry := info.type.hasSorry || valueHasSorry info
   record [("name", .str (userText name)), ("kind", .str (kindWord info))]
     [if hasSorry then some ("sorry", .bool true) else none]
 
@@ -71,11 +71,10 @@ private def tacticsIn (unit : Elaborated) (text : SourceText) : Array Json :=
 /-- The report on a constant that was requested, or that is declared in the text. -/
 private def reportJson (library env : Environment) (withStatements : Bool) (wanted : Wanted) : String × Json :=
   let start := wanted.start?.toList.map fun start => ("start", toJson #[start.line, start.column + 1])
-  let statement (info : ConstantInfo) : List (String × Json) :=
-    if withStatements then [("statement", .str (statementText env.find? library.toKernelEnv info))] else []
   let about := match wanted.name?.bind env.find? with
     | none => [("exists", .bool false)]
-    | some info => [("exists", .bool true), ("kind", .str (kindWord info))] ++ statement info
+    | some info => [("exists", .bool true), ("kind", .str (kindWord info))] ++
+      if withStatements then [("statement", .str (statementText env.find? library.toKernelEnv info))] else []
   (wanted.written, record (start ++ about))
 
 private def checkText (request : Request) : DojoM Json := do
@@ -134,9 +133,6 @@ private def Ground.enter? (ground : Ground) (context : Array Numbered) (rows : S
       ground := { ground with court := ← ground.court.hear declaration cancel?, keys }
   return some ground
 
-private def Court.hearAll (court : Court) (declarations : Array Declaration) (cancel? : Option IO.CancelToken) : IO Court :=
-  declarations.foldlM (init := court) (·.hear · cancel?)
-
 /-- Whether the kernel accepted all requested constants. -/
 private def Court.accepts (court : Court) (constants : List (String × Name)) : Bool :=
   constants.all fun (_, name) => (court.kernel.find? name).isSome && !court.refused.contains name
@@ -154,16 +150,13 @@ private def judge (request : Request) : DojoM Json := do
   let fresh : Ground := { imports := given.imports, court := { kernel := library.toKernelEnv } }
   let hear (ground : Ground) : IO (Option (Ground × Court)) := do
     let some ground ← ground.enter? given.context rows cancel? | return none
-    return some (ground, ← ground.court.hearAll given.declarations cancel?)
+    return some (ground, ← given.declarations.foldlM (init := ground.court) (·.hear · cancel?))
   let isOurs (ground : Ground) : Bool := ground.imports == given.imports
   -- a name may be taken by a declaration of another text, so nothing is refused before it was tried on the bare library
-  let kept? := (← session.grounds.get).find? isOurs
-  let found? ← match kept? with
-    | some ground => do pure ((← (hear ground : IO _)).filter (·.2.accepts given.constants))
-    | none => pure none
-  let some (ground, court) ← (match found? with
-    | some found => pure (some found)
-    | none => hear fresh : IO _) | refuse "export" "export: context: two declarations with the same name"
+  let kept := (← session.grounds.get).filter isOurs
+  let accepted? ← (kept.findSomeM? fun ground => return (← hear ground).filter (·.2.accepts given.constants) : IO _)
+  let some (ground, court) ← (if accepted?.isSome then pure accepted? else hear fresh : IO _)
+    | refuse "export" "export: context: two declarations with the same name"
   keepLast session.grounds maxGrounds isOurs ground
   let verdicts := given.constants.map fun (word, name) => (word, verdict library court name)
   return record [("declarations", record verdicts)]

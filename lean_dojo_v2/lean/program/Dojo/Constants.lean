@@ -25,6 +25,10 @@ def valueOf? : ConstantInfo → Option Expr
   | .defnInfo value | .thmInfo value | .opaqueInfo value => some value.value
   | _ => none
 
+def valueHasSorry (info : ConstantInfo) : Bool := (valueOf? info).any (·.hasSorry)
+
+def setOf (names : Array Name) : NameSet := names.foldl (·.insert ·) {}
+
 /-- A name as its author writes it: without the prefix that makes private names unique. -/
 def userText (name : Name) : String := nameText (privateToUserName name)
 

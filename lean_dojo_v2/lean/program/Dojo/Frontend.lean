@@ -151,9 +151,7 @@ def textOfMessage (message : Json) : String := (message.getObjValAs? String "dat
 def commandState (env : Environment) (given : List (String × Json) := []) (module? : Option Name := none) :
     DojoM Command.State := do
   let options ← MonadExcept.ofExcept (withLimits (← read).options given)
-  let env := match module? with
-    | some module => env.setMainModule module
-    | none => env
+  let env := module?.elim env env.setMainModule
   return Command.mkState env {} (← MonadExcept.ofExcept (leanOptions options))
 
 /-- Whether what follows is given to Lean's kernel. The judge gives it everything that a proof rests on. -/

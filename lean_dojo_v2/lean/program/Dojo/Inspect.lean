@@ -100,9 +100,7 @@ private def catalog (request : Request) : DojoM Json := do
   let pre? := request.text? "modulePrefix"
   let invert := request.flag "invertFilter"
   let isWanted (module? : Option Name) : Bool :=
-    (match pre? with
-      | none => true
-      | some pre => module?.any fun module => (nameText module).startsWith pre) != invert
+    pre?.all (fun pre => module?.any fun module => (nameText module).startsWith pre) != invert
   let symbolsOf (found : Array String) (entries : Array (Name × ConstantInfo)) : Array String :=
     entries.foldl (init := found) fun found (name, info) =>
       if isHidden name || info.isUnsafe then found
@@ -159,9 +157,6 @@ private def parsePiece (request : Request) : DojoM Json := do
 
 /-! ## `dojo.parse_tactic`, `dojo.tactic_words`: nothing is elaborated and nothing runs -/
 
-private def once (found : Array String) (text : String) : Array String :=
-  if found.contains text then found else found.push text
-
 /-- The environment of the request's state; without one, the session's. -/
 private def envOf (request : Request) : DojoM Environment := do
   match request.nat? "stateId" with
@@ -173,19 +168,19 @@ private def parseTactic (request : Request) : DojoM Json := do
   match parseText env `tactic (request.text "tactic") with
   | .error problem => return record [("parseError", .str problem)]
   | .ok stx =>
-    /- Each once, in order. -/
     let mut kinds := #[]
     let mut identifiers := #[]
     let mut atoms := #[]
     for part in stx.topDown do
       match part with
       | .missing => pure ()
-      | .node _ kind _ => kinds := once kinds (nameText kind)
-      | .atom _ text => atoms := once atoms text
-      | .ident _ _ name _ => identifiers := once identifiers (nameText name)
+      | .node _ kind _ => kinds := kinds.push (nameText kind)
+      | .atom _ text => atoms := atoms.push text
+      | .ident _ _ name _ => identifiers := identifiers.push (nameText name)
+    let once (texts : Array String) : Json := toJson texts.toList.eraseDups
     return record [
-      ("kind", .str (nameText stx.getKind)), ("kinds", toJson kinds), ("identifiers", toJson identifiers),
-      ("atoms", toJson atoms)]
+      ("kind", .str (nameText stx.getKind)), ("kinds", once kinds), ("identifiers", once identifiers),
+      ("atoms", once atoms)]
       [if hasPlainSettings stx then none else some ("evaluates", .bool true)]
 
 /-- Kinds of syntax that stand for many tokens. -/

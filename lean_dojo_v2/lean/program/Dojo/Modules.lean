@@ -74,10 +74,8 @@ private def constantsOfModule (env : Environment) (module : Name) : Array Name :
 
 /-- `A.b.c`: `A.b.c`, `b.c` and `c`. -/
 private def endsOf (name : Name) : List Name :=
-  let rec ends : List Name → List Name
-    | [] => []
-    | part :: rest => (part :: rest).foldl (· ++ ·) .anonymous :: ends rest
-  ends name.components
+  let parts := name.components
+  (List.range parts.length).map fun n => (parts.drop n).foldl (· ++ ·) .anonymous
 
 /-- Lets a text use the private names of the modules `whole`, except those that it declares itself. -/
 def openWhole (state : Command.State) (whole : Array Name) (text : String) : Command.State := Id.run do

@@ -77,7 +77,7 @@ def Elaborated.declared (unit : Elaborated) (nodes : Nodes) : Array Declared :=
 
 /-- The constants beyond the library that a declaration uses, also through those that the same command `added` for it. -/
 def usesOf (env : Environment) (name : Name) (added : Array (Name × ConstantInfo)) : Array Name :=
-  let own := added.foldl (init := ({} : NameSet).insert name) fun own (name, _) => own.insert name
+  let own := setOf (added.map (·.1) |>.push name)
   (closureOf env #[name] own.contains).filterMap fun (used, _) =>
     if own.contains used || isLibrary env used then none else some used
 

@@ -20,15 +20,12 @@ open Lean Elab Meta
 inductive Draft where
   /-- A goal as it is. -/
   | goal (mvar : MVarId)
-  /-- A new goal with the same hypotheses and target. -/
-  | copy (mvar : MVarId)
   /-- A new goal of a type. -/
-  | typed (lctx : LocalContext) (type : Expr)
-  deriving Inhabited
+  | typed (lctx : LocalContext) (type : Expr) (userName : Name := .anonymous)
 
 private def Draft.place? (mctx : MetavarContext) : Draft → Option (LocalContext × Expr)
-  | .goal mvar | .copy mvar => (mctx.findDecl? mvar).map fun decl => (decl.lctx, decl.type)
-  | .typed lctx type => some (lctx, type)
+  | .goal mvar => (mctx.findDecl? mvar).map fun decl => (decl.lctx, decl.type)
+  | .typed lctx type _ => some (lctx, type)
 
 private def locals (lctx : LocalContext) : Array LocalDecl :=
   lctx.decls.toArray.filterMap id
@@ -47,39 +44,29 @@ private def isSplitOff : Name → Bool
   | _ => false
 
 /-- The environment in which the goals can be opened, and the constants that must not be used there. -/
-private def world (before : Environment) (context : ContextInfo) (terms : List Expr) : Environment × NameSet := Id.run do
-  let mut missing : NameSet := {}
-  for e in terms do
-    for name in e.getUsedConstants do
-      unless before.contains name do missing := missing.insert name
-  if missing.isEmpty then return (before, {})
+private def world (before : Environment) (context : ContextInfo) (terms : List Expr) : Environment × NameSet :=
+  let missing := (terms.toArray.flatMap (·.getUsedConstants)).filter (!before.contains ·)
+  if missing.isEmpty then (before, {}) else
   let env := context.env
-  let needed := (closureOf env missing.toArray (!before.contains ·)).foldl (init := ({} : NameSet)) fun all (name, _) =>
-    all.insert name
+  let needed := setOf ((closureOf env missing (!before.contains ·)).map (·.1))
   -- constants that `split` or `simp` derives from allowed ones do not depend on the theorem either
   let isDerived (name : Name) : Bool :=
     [name, (privateToUserName? name).getD name].any fun
       | .str base ending => isDerivedEnding ending && (needed.contains base || before.contains base)
       | _ => false
-  let mut forbidden : NameSet := {}
-  for (name, _) in addedTo before env do
-    unless needed.contains name || isDerived name || isSplitOff name do forbidden := forbidden.insert name
-  return (env, forbidden)
+  let added := (addedTo before env).map (·.1)
+  (env, setOf (added.filter fun name => !needed.contains name && !isDerived name && !isSplitOff name))
 
 /-- Lean's local instances: the hypotheses whose type is a class. -/
 private def instancesIn (lctx : LocalContext) : MetaM LocalInstances := do
   withLCtx lctx {} (withLocalInstances (locals lctx).toList getLocalInstances)
 
 private def Draft.open (draft : Draft) (recursion : Bool) : MetaM MVarId := do
-  let new (lctx : LocalContext) (instances : LocalInstances) (type : Expr) (userName : Name) : MetaM MVarId := do
-    let type ← instantiateMVars type
-    return (← mkFreshExprMVarAt lctx instances type .syntheticOpaque userName).mvarId!
   let goal ← match draft with
     | .goal mvar => pure mvar
-    | .copy mvar => do
-      let decl ← mvar.getDecl
-      new decl.lctx decl.localInstances decl.type decl.userName
-    | .typed lctx type => do new lctx (← instancesIn lctx) type .anonymous
+    | .typed lctx type userName =>
+      let type ← instantiateMVars type
+      pure (← mkFreshExprMVarAt lctx (← instancesIn lctx) type .syntheticOpaque userName).mvarId!
   if recursion then return goal
   let auxiliaries := (locals (← goal.getDecl).lctx).filter (·.kind == .auxDecl)
   auxiliaries.foldlM (init := goal) fun goal decl => goal.tryClear decl.fvarId
@@ -145,7 +132,8 @@ private def spotsOf (unit : Elaborated) (sought : Sought) : Array Spot :=
     match info with
     | .ofTacticInfo tactic => do
       guard (sought.sorries && isSorryTactic info)
-      return { range := ← rangeOf? tactic.stx, above, draft := .copy (← tactic.goalsBefore.head?) }
+      let decl ← tactic.mctxBefore.findDecl? (← tactic.goalsBefore.head?)
+      return { range := ← rangeOf? tactic.stx, above, draft := .typed decl.lctx decl.type decl.userName }
     | .ofTermInfo term => do
       guard !above.inSorry
       let type ← term.expectedType?
@@ -211,8 +199,6 @@ private def around (nodes : Nodes) (sequences : Array Sequence) (range : Nat × 
     record [("members", inFile block), ("goal", toJson goal)]
   [("members", inFile members), ("column", toJson ((text.position first).2 - 1)), ("blocks", .arr blocks)]
 
-private def isBefore (a b : Nat × Nat) : Bool := a.1 < b.1 || (a.1 == b.1 && a.2 < b.2)
-
 /--
 Refuses a command with an error before a byte of it, since Lean continues after an error with other goals. Text before the
 command that Lean could not parse does not count.
@@ -221,7 +207,7 @@ private def refuseErrors (unit : Elaborated) (text : SourceText) (offset : Nat) 
   let first := text.position (((rangeOf? unit.stx).map (·.1)).getD unit.start)
   for message in unit.messages do
     let place := placeOfMessage message
-    if isError message && !isBefore place first && isBefore place (text.position offset) then
+    if isError message && !Prod.lexLt place first && Prod.lexLt place (text.position offset) then
       refuse "elab" s!"there is an error before it: {textOfMessage message}"
 
 /-- Whether a constant contains the `sorry` that Lean puts in place of terms that it could not elaborate. -/

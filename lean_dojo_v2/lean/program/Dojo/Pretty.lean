@@ -111,10 +111,11 @@ def goalText (context : PPContext) (goal : MVarId) : IO String := do
   let text := render (← ppGoal context goal)
   return if text.startsWith "\n" then behind "\n" text else text
 
-/-- A whole state as Lean prints it. -/
-def goalsText (context : PPContext) (goals : List MVarId) : IO String := do
-  if goals.isEmpty then return "no goals"
-  return "\n\n".intercalate (← goals.mapM (goalText context))
+/-- A whole state as Lean prints it, from its goals. -/
+def stateText (goals : List String) : String := if goals.isEmpty then "no goals" else "\n\n".intercalate goals
+
+def goalsText (context : PPContext) (goals : List MVarId) : IO String :=
+  return stateText (← goals.mapM (goalText context))
 
 /--
 The printing context in which a metavariable's own hypotheses have their names, which are distinguishable: those that a
@@ -129,10 +130,6 @@ private def isVisible (settings : Settings) (decl : LocalDecl) : Bool :=
   | .auxDecl => settings.printAuxDecls
   | .implDetail => settings.printImplementationDetailHyps
 
-/-- The names of the open metavariables of a term, each once. -/
-private def openNames (e : Expr) : List String :=
-  (e.collectMVars {}).result.toList.map fun goal => nameText goal.name
-
 /-- Pantograph's `Expression`, with those of the fields `pp`, `sexp` and `dependentMVars` that the settings ask for. -/
 def expressionRecord (settings : Settings) (context : PPContext) (e : Expr) : IO Json := do
   let mut fields := []
@@ -140,7 +137,8 @@ def expressionRecord (settings : Settings) (context : PPContext) (e : Expr) : IO
   if settings.printExprAST || settings.printDependentMVars then
     let whole := (instantiateMVarsCore context.mctx e).1
     if settings.printExprAST then fields := ("sexp", .str (sexp whole)) :: fields
-    if settings.printDependentMVars then fields := ("dependentMVars", toJson (openNames whole)) :: fields
+    if settings.printDependentMVars then
+      fields := ("dependentMVars", toJson ((whole.collectMVars {}).result.map (nameText ·.name))) :: fields
   return record fields
 
 /-- A hypothesis. As in Pantograph, a `have` also has a value, which a proof cannot use; `isHave` says so. -/

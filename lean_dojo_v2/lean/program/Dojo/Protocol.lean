@@ -239,25 +239,19 @@ def commands : List Command :=
 /-- The maximum size of a request in bytes. -/
 def maxLineBytes : Nat := 64 * 1024 * 1024
 
-private def unparsed {α} (why : String) : Except Failure α :=
-  throw { error := "command", desc := s!"Unable to parse json: {why}" }
-
-private def parseObject (text : String) : Except Failure Json :=
-  match Json.parse text with
-  | .ok (.obj pairs) => return .obj pairs
-  | .ok _ => unparsed "expected an object"
-  | .error why => unparsed why
+private def parseObject (text : String) : Except String Json := do
+  let object@(.obj _) ← Json.parse text | throw "expected an object"
+  return object
 
 /-- The command of a line, and its fields. -/
-private def parseLine (line : String) : Except Failure (String × Json) := do
-  if line.utf8ByteSize > maxLineBytes then
-    throw { error := "command", desc := s!"a request may have {maxLineBytes} bytes at most" }
+private def parseLine (line : String) : Except String (String × Json) := do
+  if line.utf8ByteSize > maxLineBytes then throw s!"a request may have {maxLineBytes} bytes at most"
   if line.startsWith "{" then
     let members := Request.members (← parseObject line)
     match members.lookup "cmd", members.filter (·.1 != "cmd") with
     | some (.str command), [] => return (command, .mkObj [])
     | some (.str command), [("payload", .obj pairs)] => return (command, .obj pairs)
-    | _, _ => unparsed "expected {\"cmd\": …, \"payload\": {…}}"
+    | _, _ => throw "expected {\"cmd\": …, \"payload\": {…}}"
   else
     let command := (line.splitOn " ").headD ""
     let rest := trimmed (behind command line)
@@ -294,10 +288,12 @@ private def limited (act : DojoM Json) : DojoM Json := do
     refuse "internal" s!"interrupt: it took longer than {limit} ms"
   MonadExcept.ofExcept answer
 
-private def handle (parsed : Except Failure (String × Json)) : DojoM Json := do
-  let (name, payload) ← MonadExcept.ofExcept parsed
+private def handle (parsed : Except String (String × Json)) : DojoM Json := do
+  let orUnable {α} (result : Except String α) : DojoM α :=
+    orRefuse "command" (result.mapError (s!"Unable to parse json: {·}"))
+  let (name, payload) ← orUnable parsed
   let some command := commands.find? (·.name == name) | refuse "command" s!"Unknown command {name}"
-  let request ← MonadExcept.ofExcept (Request.check name command.fields payload)
+  let request ← orUnable (Request.check name command.fields payload)
   limited (command.run request)
 
 /-- Adds how many environments a request found or had to load. Answers to Pantograph's commands have no such field. -/

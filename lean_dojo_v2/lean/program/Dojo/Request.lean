@@ -74,17 +74,15 @@ structure Request where
 namespace Request
 
 /-- Checks the fields of a request to `command`. -/
-def check (command : String) (fields : List Field) (payload : Json) : Except Failure Request := do
-  let refuse {α} (what : String) : Except Failure α :=
-    throw { error := "command", desc := s!"Unable to parse json: {command}: {what}" }
+def check (command : String) (fields : List Field) (payload : Json) : Except String Request := do
   let given := (members payload).filter fun (_, value) => !value.isNull
   for (name, value) in given do
     match fields.find? (·.name == name) with
-    | none => refuse s!"there is no field {name}"
+    | none => throw s!"{command}: there is no field {name}"
     | some field =>
-      unless field.kind.admits value do refuse s!"{name} must be {field.kind.words}"
+      unless field.kind.admits value do throw s!"{command}: {name} must be {field.kind.words}"
   for field in fields do
-    if field.required && !given.any (·.1 == field.name) then refuse s!"{field.name} is missing"
+    if field.required && !given.any (·.1 == field.name) then throw s!"{command}: {field.name} is missing"
   return { payload := Json.mkObj given }
 
 def has (request : Request) (name : String) : Bool := !(request.payload.getObjValD name).isNull

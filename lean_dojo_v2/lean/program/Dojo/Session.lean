@@ -213,6 +213,8 @@ abbrev DojoM := ReaderT Session (EIO Failure)
 instance : MonadLift IO DojoM where
   monadLift act := fun _ => act.toEIO fun error => { error := "io", desc := toString error }
 
+instance : ToString Failure := ⟨(·.desc)⟩
+
 /-- Ends a request with an error of the given kind. -/
 def refuse {α} (error desc : String) : DojoM α := throw { error, desc }
 

@@ -67,8 +67,7 @@ def shown (state : ProofState) : DojoM (List (String × Json)) := do
   let context := state.printContext
   let goals ← state.goals.mapM fun goal => (goalRecord settings context goal (state.modeOf goal) : IO Json)
   let texts := goals.map fun goal => (goal.getObjValAs? String "pp").toOption.getD ""
-  let pp := if texts.isEmpty then "no goals" else "\n\n".intercalate texts
-  return [("goals", .arr goals.toArray), ("pp", .str pp)]
+  return [("goals", .arr goals.toArray), ("pp", .str (stateText texts))]
 
 end ProofState
 

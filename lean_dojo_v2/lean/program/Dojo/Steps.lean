@@ -19,6 +19,8 @@ private def forms : List String := ["tactic", "mode", "expr", "have", "let", "dr
 /-- The fields about the proof in the answer to a failed step. -/
 private def nothing : List (String × Json) := [("hasSorry", .bool false), ("hasUnsafe", .bool false)]
 
+private def failed (log : List Json) : Json := record (("messages", .arr log.toArray) :: nothing)
+
 /-- The goals that a tactic sees: only the chosen one, or all with the chosen one first (Pantograph's `Site`). -/
 private def site (state : ProofState) (goalId? : Option Nat) (autoResume? : Option Bool) :
     DojoM (MVarId × List MVarId) := do
@@ -115,7 +117,7 @@ private def acceptStep (stored : ProofState) (monads : Monads) (before after : L
     (log : List Json) (withAxioms : Bool) : DojoM Json := do
   let env := monads.coreState.env
   let outcome := outcomeOf stored monads.metaState.mctx before after fragments
-  let refused (text : String) : Json := record (("messages", .arr (log ++ [errorJson text]).toArray) :: nothing)
+  let refused (text : String) : Json := failed (log ++ [errorJson text])
   unless outcome.lost.isEmpty do
     let left ← (goalsText monads.printContext outcome.lost : IO String)
     return refused s!"the tactic leaves this open, but not as a goal:\n{left}"
@@ -145,7 +147,6 @@ private def runStep (state stored : ProofState) (before : List MVarId) (act : Ta
     settle
     pruneSolvedGoals
     return fragments
-  let failed (log : List Json) : Json := record (("messages", .arr log.toArray) :: nothing)
   let (result, monads) ← state.monads.attempt
     ((whole { elaborator := .anonymous, recover := false }).run { goals := before })
   let log := (← messagesJson monads.coreState.messages).toList

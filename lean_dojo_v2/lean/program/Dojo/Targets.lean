@@ -38,7 +38,7 @@ private def isOpenExample (stx : Syntax) : Bool :=
 private def pieceOf (unit : Elaborated) (text : SourceText) : DojoM Piece := do
   let added := unit.added
   let written := added.filter fun (name, _) => (rangesOf? unit.after.env name).isSome
-  let isOpen (one : Name × ConstantInfo) : Bool := (valueOf? one.2).any (·.hasSorry)
+  let isOpen (one : Name × ConstantInfo) : Bool := valueHasSorry one.2
   let first? : Option (Name × ConstantInfo) := (written.find? isOpen).orElse fun _ => written[0]?
   let name? := first?.map (·.1)
   let (line, _) := text.position unit.start
@@ -46,11 +46,9 @@ private def pieceOf (unit : Elaborated) (text : SourceText) : DojoM Piece := do
     refuse "elab" s!"line {line}: the `sorry` is in an `example`, which has no name; state it as a theorem"
   if name?.isNone && added.any isOpen then
     refuse "elab" s!"line {line}: the `sorry` is in a command that declares nothing by name"
-  let uses := added.foldl (init := ({} : NameSet)) fun uses (_, info) =>
-    (constantsOf info).foldl (init := uses) fun uses name => uses.insert name
   return {
-    text := trimmed (text.slice unit.start unit.stop), names := (added.map (·.1)).toList, name?, uses
-    isTarget := added.any isOpen }
+    text := trimmed (text.slice unit.start unit.stop), names := (added.map (·.1)).toList, name?
+    uses := setOf (added.flatMap fun (_, info) => constantsOf info), isTarget := added.any isOpen }
 
 /-- The commands of a text, and the environment after them; errors in the text end the request. -/
 private def readPieces (text kind : String) : DojoM (List Piece × Environment × OpenFile) := do
@@ -149,7 +147,7 @@ private partial def valueIn (env : Environment) (name : Name) : Expr :=
     | .const used levels => do
       guard used.isInternalDetail
       let info ← env.find? used
-      guard ((valueOf? info).any (·.hasSorry))
+      guard (valueHasSorry info)
       return (valueIn env used).instantiateLevelParams info.levelParams levels
     | _ => none
 
@@ -174,7 +172,7 @@ private def openGroup (env : Environment) (library : Environment) (group : Group
   /- The environment contains the target itself, because of its auxiliaries, but a proof must not cite it. -/
   let own := (group.head :: group.companions.map (·.1)).flatMap (·.names)
   let needed := neededBy env own monads.metaState.mctx root
-  let forbidden := own.foldl (init := ({} : NameSet)) fun all name => if needed.contains name then all else all.insert name
+  let forbidden := setOf (own.filter (!needed.contains ·)).toArray
   let state : ProofState := { monads := monads.withoutMessages, library, goals, root, forbidden }
   let id ← keepState state
   return record (("stateId", toJson id) :: (← state.shown))
@@ -223,8 +221,6 @@ private def sideOf (text : String) : DojoM Side := do
 
 private def Side.find? (side : Side) (name : Name) : Option ConstantInfo :=
   (side.added.find? (·.1 == name)).map (·.2)
-
-private def valueHasSorry (info : ConstantInfo) : Bool := (valueOf? info).any (·.hasSorry)
 
 /-- Whether Lean made a constant along with a declaration: it depends on the declaration's value, and states nothing. -/
 private def isInternal (name : Name) : Bool :=

@@ -59,12 +59,9 @@ def toFile (text : SourceText) (offset : Nat) : Nat :=
   text.mark + offset + (text.removed.filter (· < offset)).size
 
 /-- A byte offset in the file as one in Lean's text. -/
-def fromFile (text : SourceText) (offset : Nat) : Nat := Id.run do
+def fromFile (text : SourceText) (offset : Nat) : Nat :=
   let shown := offset - text.mark
-  let mut lean := shown
-  for i in [0:text.removed.size] do
-    if text.removed[i]! + i + 1 < shown then lean := lean - 1
-  return lean
+  shown - (text.removed.zipIdx.filter fun (start, i) => start + i + 1 < shown).size
 
 /-- The line and the column of one of Lean's byte offsets, both from 1. -/
 def position (text : SourceText) (offset : Nat) : Nat × Nat :=

@@ -81,10 +81,8 @@ private def rememberGoal (printed : Printed) (mctx : MetavarContext) (goal : MVa
 
 private def printGoals (printed : Printed) (context : ContextInfo) (mctx : MetavarContext) (goals : List MVarId) :
     IO String := do
-  if goals.isEmpty then return "no goals"
   let printing := printContextAt context mctx
-  let texts ← goals.mapM fun goal => rememberGoal printed mctx goal false (goalText printing goal)
-  return "\n\n".intercalate texts
+  return stateText (← goals.mapM fun goal => rememberGoal printed mctx goal false (goalText printing goal))
 
 /-! ## Tactics and references -/
 
