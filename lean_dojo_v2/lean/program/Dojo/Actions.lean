@@ -1,4 +1,3 @@
-import Dojo.Proofs
 import Dojo.States
 
 /-!

@@ -1,6 +1,4 @@
-import Lean
 import Dojo.Constants
-import Dojo.Known
 
 /-!
 # Terms and statements as texts that can be compared

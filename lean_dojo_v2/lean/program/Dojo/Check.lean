@@ -1,10 +1,6 @@
 import Dojo.Canonical
-import Dojo.Environments
-import Dojo.Export
 import Dojo.Files
 import Dojo.Parts
-import Dojo.Pretty
-import Dojo.Session
 
 /-!
 # `dojo.check` and `dojo.judge`: what declarations depend on
@@ -53,11 +49,6 @@ private def constantJson (name : Name) (info : ConstantInfo) : Json :=
   record [("name", .str (userText name)), ("kind", .str (kindWord info))]
     [if hasSorry then some ("sorry", .bool true) else none]
 
-/-- A text that changes when a module of the project changes that the imports lead to. -/
-private def sourcesText (imports : Array Name) : DojoM String := do
-  -- never empty, because an engine that cannot tell says the empty text
-  return "\n".intercalate ("sources" :: (← sourceKeys imports).toList)
-
 /-- For each tactic in the sequences of a command: where it stands, whether it ran, and whether it changed the goals. -/
 private def tacticsIn (unit : Elaborated) (text : SourceText) : Array Json :=
   let nodes := unit.nodes
@@ -92,11 +83,12 @@ private def checkText (request : Request) : DojoM Json := do
   exported.set now
   let found ← (tactics.get : BaseIO (Array Json))
   return record [
-    ("messages", .arr messages),
+    ("messages", toJson messages),
     ("declarations", record (wanted.map (reportJson file.base.library env (request.flag "statements"))).toList),
     ("new_constants", .arr (added.map fun (name, info) => constantJson name info)),
     ("export", json),
-    ("sources", .str (← sourcesText file.imports)),
+    -- never empty, because an engine that cannot tell says the empty text
+    ("sources", .str ("\n".intercalate ("sources" :: (← sourceKeys file.imports).toList))),
     ("warm", .bool warm)]
     [if request.flag "tactics" then some ("tactics", .arr found) else none]
 
@@ -120,10 +112,10 @@ private def verdict (library : Environment) (court : Court) (name : Name) : Json
 private def maxGrounds : Nat := 8
 
 /-- Gives the kernel the declarations of a context that it has not had; `none` if one of their names is already taken. -/
-private def Ground.enter? (ground : Ground) (context : Array Numbered) (rows : Std.HashMap Nat Declaration)
+private def Ground.enter? (ground : Ground) (context : Array (Nat × Option Declaration)) (rows : Std.HashMap Nat Declaration)
     (cancel? : Option IO.CancelToken) : IO (Option Ground) := do
   let mut ground := ground
-  for { key, .. } in context do
+  for (key, _) in context do
     let some declaration := rows[key]? | return none
     let names := (partsOfDeclaration declaration).1
     match names.findSome? ground.keys.find? with
@@ -140,11 +132,11 @@ private def Court.accepts (court : Court) (constants : List (String × Name)) : 
 private def judge (request : Request) : DojoM Json := do
   let session ← read
   let given ← orRefuse "export" ((readExport (request.payload.getObjValD "export")).mapError (s!"export: {·}"))
-  for one in given.context do
-    if let some declaration := one.declaration? then session.contexts.modify (·.insert one.key declaration)
+  for (key, declaration?) in given.context do
+    if let some declaration := declaration? then session.contexts.modify (·.insert key declaration)
   let rows ← session.contexts.get
-  if let some one := given.context.find? (!rows.contains ·.key) then
-    refuse "context" s!"declaration {one.key} is not known"
+  if let some (key, _) := given.context.find? (!rows.contains ·.1) then
+    refuse "context" s!"declaration {key} is not known"
   let library ← importConstants (given.imports.map ({ module := · }))
   let cancel? ← session.cancel.get
   let fresh : Ground := { imports := given.imports, court := { kernel := library.toKernelEnv } }

@@ -52,19 +52,13 @@ private partial def newIn (old? : Option Node) (fresh : Node) (found : Array (Na
       | _ => #[]
     let mut found := found
     for i in [0:entries.size] do
-      let before := known[i]?
-      match entries[i]! with
-      | .null => pure ()
-      | .entry name info =>
-        /- The same pair: two environments share most of their memory. -/
-        if let some (.entry old _) := before then
-          if samePointer old name then continue
-        found := found.push (name, info)
-      | .ref node =>
-        let old? := match before with
-          | some (.ref node) => some node
-          | _ => none
-        found := newIn old? node found
+      match entries[i]!, known[i]? with
+      | .null, _ => pure ()
+      /- The same pair: two environments share most of their memory. -/
+      | .entry name info, some (.entry old _) => unless samePointer old name do found := found.push (name, info)
+      | .entry name info, _ => found := found.push (name, info)
+      | .ref node, some (.ref old) => found := newIn (some old) node found
+      | .ref node, _ => found := newIn none node found
     return found
 
 /-- The constants of `after` that were elaborated, not imported, and that `before` does not have. -/

@@ -1,6 +1,4 @@
-import Dojo.Constants
 import Dojo.Frontend
-import Dojo.Session
 
 /-!
 # Environments of compiled modules

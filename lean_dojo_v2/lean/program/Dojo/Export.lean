@@ -1,8 +1,4 @@
-import Lean
-import Dojo.Compat
-import Dojo.Constants
 import Dojo.Kernel
-import Dojo.Known
 import Dojo.Request
 
 /-!
@@ -148,11 +144,6 @@ def expr (read : Read) (json : Json) : Except String Expr := at? "term" read.exp
 
 def infoOf? (n : Nat) : Option BinderInfo :=
   #[BinderInfo.default, .implicit, .strictImplicit, .instImplicit][n]?
-
-def info (json : Json) : Except String BinderInfo :=
-  match infoOf? (naturalOf json) with
-  | some info => return info
-  | none => wrong "not a kind of binder" json
 
 /-- Reads a table. `row?` finds the object of the row at a place, and the size of the row. -/
 @[specialize] private partial def readRows {α : Type} (what : String) (items : Array Json)
@@ -340,16 +331,11 @@ def exportConstants (library below env : Environment) (constants : Array (String
 An export may come from a process in which a hostile program runs, so everything must have exactly the right form.
 -/
 
-/-- A declaration of a context, and the number that the client has given it by its content. -/
-structure Numbered where
-  key : Nat
-  /-- `none` if the judge already has it. -/
-  declaration? : Option Declaration
-
 /-- The content of an export. -/
 structure Export where
   imports : Array Name := #[]
-  context : Array Numbered := #[]
+  /-- Declarations of a context, each after the number that the client has given it by its content; `none` if the judge has it. -/
+  context : Array (Nat × Option Declaration) := #[]
   declarations : Array Declaration := #[]
   /-- Constants by the names that they have in answers. -/
   constants : List (String × Name) := []
@@ -414,10 +400,10 @@ private def readRow (json : Json) : Except String Declaration := do
   let #[names, levels, exprs, row] ← json.getArr? | throw "a declaration has three tables and a row"
   readDeclaration (← Read.ofItems names levels exprs (closed := true)) row
 
-private def readNumbered (json : Json) : Except String Numbered := do
+private def readNumbered (json : Json) : Except String (Nat × Option Declaration) := do
   match json with
-  | .arr #[key, row] => return { key := ← smallNumber maxKey key, declaration? := some (← readRow row) }
-  | key => return { key := ← smallNumber maxKey key, declaration? := none }
+  | .arr #[key, row] => return (← smallNumber maxKey key, some (← readRow row))
+  | key => return (← smallNumber maxKey key, none)
 where
   maxKey := 9007199254740992
 

@@ -27,7 +27,7 @@ structure OpenFile where
   /-- The modules of `import all`. -/
   whole : Array Name := #[]
   /-- Messages of the header. -/
-  messages : Array Json := #[]
+  messages : Array SerialMessage := #[]
 
 def OpenFile.text (file : OpenFile) : SourceText := file.source.text
 
@@ -97,7 +97,7 @@ def openText (opening : Opening) : DojoM OpenFile := do
 
 /-- Elaborates a text, and returns its messages and the state after it. -/
 def OpenFile.run (file : OpenFile) (visit : Elaborated → DojoM Unit := fun _ => return) :
-    DojoM (Array Json × Command.State) := do
+    DojoM (Array SerialMessage × Command.State) := do
   let messages ← IO.mkRef file.messages
   let (_, state) ← runSource file.source file.parserState file.state fun unit => do
     messages.modify (· ++ unit.messages)

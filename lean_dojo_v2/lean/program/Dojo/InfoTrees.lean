@@ -34,12 +34,8 @@ structure Above where
   -/
   before? : Option Environment := none
 
-def isSorryTactic (info : Info) : Bool :=
-  match info with
-  | .ofTacticInfo tactic =>
-    let kind := kindOf tactic.stx
-    kind == ``Parser.Tactic.tacticSorry || kind == ``Parser.Tactic.tacticAdmit
-  | _ => false
+def isSorryTactic (tactic : TacticInfo) : Bool :=
+  [``Parser.Tactic.tacticSorry, ``Parser.Tactic.tacticAdmit].contains (kindOf tactic.stx)
 
 /-- Whether syntax is a sequence of tactics, as in a `by` block. -/
 def isSequence (stx : Syntax) : Bool :=
@@ -70,7 +66,7 @@ private partial def addNodes (above? : Option Above) (found : Nodes) : InfoTree 
     if children.isEmpty then return found
     let mut inside := match info with
       | .ofTacticInfo tactic =>
-        { above with tactic? := some tactic.stx, inSorry := above.inSorry || isSorryTactic info }
+        { above with tactic? := some tactic.stx, inSorry := above.inSorry || isSorryTactic tactic }
       | _ => above
     for child in children do
       found := addNodes (some inside) found child

@@ -1,5 +1,3 @@
-import Dojo.Constants
-import Dojo.Options
 import Dojo.PlainSettings
 import Dojo.States
 

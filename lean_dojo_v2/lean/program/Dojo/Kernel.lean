@@ -27,24 +27,26 @@ structure AddPlan where
   uses : Array Name
   declaration? : Option Declaration := none
 
-private def planOfInductive (env : Environment) (info : InductiveVal) : AddPlan := Id.run do
-  if info.all.head? != some info.name then return { uses := (info.all.take 1).toArray }
-  let mut own : NameSet := {}
-  let mut types := #[]
-  let mut mentioned := #[]
-  for name in info.all do
-    let some (.inductInfo member) := env.find? name | continue
-    own := own.insert name
-    mentioned := mentioned ++ member.type.getUsedConstants
-    let mut constructors : Array Constructor := #[]
-    for constructor in member.ctors do
-      let some made := env.find? constructor | continue
-      own := own.insert constructor
-      mentioned := mentioned ++ made.type.getUsedConstants
-      constructors := constructors.push { name := constructor, type := made.type }
-    types := types.push { name, type := member.type, ctors := constructors.toList : InductiveType }
-  let declaration := .inductDecl info.levelParams info.numParams types.toList false
-  return { uses := mentioned.filter (!own.contains ·), declaration? := some declaration }
+/-- The names that a declaration adds, and the terms in it; nothing for quotients, which the kernel makes. -/
+def partsOfDeclaration : Declaration → Array Name × Array Expr
+  | .axiomDecl info => (#[info.name], #[info.type])
+  | .defnDecl info | .thmDecl info | .opaqueDecl info => (#[info.name], #[info.type, info.value])
+  | .inductDecl _ _ types _ =>
+    types.foldl (init := (#[], #[])) fun (names, terms) type =>
+      ( (names.push type.name) ++ (type.ctors.map (·.name)).toArray,
+        (terms.push type.type) ++ (type.ctors.map (·.type)).toArray )
+  | _ => (#[], #[])
+
+private def planOfInductive (env : Environment) (info : InductiveVal) : AddPlan :=
+  if info.all.head? != some info.name then { uses := (info.all.take 1).toArray } else
+  let types := info.all.filterMap fun name => do
+    let .inductInfo member ← env.find? name | none
+    let ctors := member.ctors.filterMap fun name => (env.find? name).map fun made => { name, type := made.type }
+    return { name, type := member.type, ctors : InductiveType }
+  let declaration := .inductDecl info.levelParams info.numParams types false
+  let (names, terms) := partsOfDeclaration declaration
+  let own := setOf names
+  { uses := (terms.flatMap (·.getUsedConstants)).filter (!own.contains ·), declaration? := some declaration }
 
 /-- The declaration of an axiom, a definition, a theorem or an opaque constant. -/
 def declarationOf? : ConstantInfo → Option Declaration
@@ -67,16 +69,6 @@ A text may raise its own limits, so only the request's time is limited. Since 4.
 not its stack.
 -/
 private def unlimited : Options := ({} : Options) |>.set `maxHeartbeats (0 : Nat) |>.set `maxRecDepth (10000 : Nat)
-
-/-- The names that a declaration adds, and the terms in it; nothing for quotients, which the kernel makes. -/
-def partsOfDeclaration : Declaration → Array Name × Array Expr
-  | .axiomDecl info => (#[info.name], #[info.type])
-  | .defnDecl info | .thmDecl info | .opaqueDecl info => (#[info.name], #[info.type, info.value])
-  | .inductDecl _ _ types _ =>
-    types.foldl (init := (#[], #[])) fun (names, terms) type =>
-      ( (names.push type.name) ++ (type.ctors.map (·.name)).toArray,
-        (terms.push type.type) ++ (type.ctors.map (·.type)).toArray )
-  | _ => (#[], #[])
 
 /--
 Names that the kernel treats specially, whatever is declared under them: the functions that it computes, and the types of
@@ -102,8 +94,7 @@ def addToKernel (kernel : Kernel.Environment) (declaration : Declaration) (cance
 private inductive Work where
   | enter (name : Name)
   | leave (info : ConstantInfo) (declaration : Declaration)
-
-private instance : Inhabited Work := ⟨.enter .anonymous⟩
+  deriving Inhabited
 
 /--
 The declarations that constants depend on beyond `base`, each after those that it mentions. Names that are not in the

@@ -1,6 +1,4 @@
-import Dojo.Environments
 import Dojo.Beginnings
-import Dojo.Frontend
 import Dojo.Pretty
 
 /-!

@@ -27,9 +27,7 @@ private partial def declarationNodes (found : Array Syntax) (stx : Syntax) : Arr
 
 /-- Whether syntax is a proof or a value of a declaration. -/
 private def isValueNode (stx : Syntax) : Bool :=
-  let kind := kindOf stx
-  kind == ``Parser.Command.declValSimple || kind == ``Parser.Command.declValEqns ||
-    kind == ``Parser.Command.whereStructInst
+  [``Parser.Command.declValSimple, ``Parser.Command.declValEqns, ``Parser.Command.whereStructInst].contains (kindOf stx)
 
 /-- Whether syntax is a value, or an optional node around one. -/
 private def holdsValue (stx : Syntax) : Bool :=
@@ -106,10 +104,9 @@ private partial def gather (found : Array Sequence) (stx : Syntax) : Array Seque
     parts.foldl (init := found) gather
   | _ => found
 
-/-- Whether syntax is only a container of tactics. If it contains one tactic, it has the same range. -/
-def isHolderKind (kind : Name) : Bool :=
-  kind.isAnonymous || kind == nullKind || kind == ``Parser.Term.byTactic || kind == ``Parser.Tactic.tacticSeq ||
-    kind == ``Parser.Tactic.tacticSeq1Indented
+/-- Syntax that is only a container of tactics. If it contains one tactic, it has the same range. -/
+private def holderKinds : List Name :=
+  [.anonymous, nullKind, ``Parser.Term.byTactic, ``Parser.Tactic.tacticSeq, ``Parser.Tactic.tacticSeq1Indented]
 
 /-- A tactic of the text that ran. -/
 structure Ran where
@@ -121,7 +118,7 @@ structure Ran where
 def ranIn (nodes : Nodes) : Array Ran :=
   nodes.filterMap fun (above, info) => do
     let .ofTacticInfo info := info | none
-    guard !(isHolderKind (kindOf info.stx))
+    guard !(holderKinds.contains (kindOf info.stx))
     return { above, info, range := ← rangeOf? info.stx }
 
 /--

@@ -1,6 +1,4 @@
 import Dojo.Environments
-import Dojo.Export
-import Dojo.Options
 import Dojo.States
 
 /-!
@@ -104,8 +102,8 @@ private def readKind (json : Json) : Except String LocalDeclKind :=
 private def readLocal (read : Read) (lctx : LocalContext) (json : Json) : Except String LocalContext := do
   match (← json.getArr?).toList with
   | [.str "hypothesis", id, name, type, kind, info] =>
-    return lctx.mkLocalDecl ⟨← read.name id⟩ (← read.name name) (← read.expr type) (← Read.info info)
-      (← readKind kind)
+    let some info := Read.infoOf? (← info.getNat?) | throw "not a kind of binder"
+    return lctx.mkLocalDecl ⟨← read.name id⟩ (← read.name name) (← read.expr type) info (← readKind kind)
   | [.str "let", id, name, type, kind, value, .bool nondep] =>
     return lctx.mkLetDecl ⟨← read.name id⟩ (← read.name name) (← read.expr type) (← read.expr value) nondep
       (← readKind kind)

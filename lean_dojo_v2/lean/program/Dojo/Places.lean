@@ -1,7 +1,6 @@
 import Dojo.Digest
 import Dojo.Files
 import Dojo.Parts
-import Dojo.States
 
 /-!
 # Proof states in elaborated texts, and `dojo.state_at`
@@ -83,12 +82,12 @@ private def Monads.atNode (monads : Monads) (context : ContextInfo) (mctx : Meta
     coreState := { monads.coreState with env, ngen := context.ngen } }
 
 /--
-Opens goals at a node of a command's information tree as a state, and returns it with its number. With `recursion`, a proof
+Opens goals at a node of a command's information tree as a state. With `recursion`, a proof
 may use what it is defining: the theorem, the others of its `mutual` block, `where` and `let rec`. Only the whole proof
 shows whether the recursion terminates.
 -/
 def openDrafts (unit : Elaborated) (library : Environment) (above : Above) (mctx : MetavarContext)
-    (drafts : List Draft) (recursion := false) : DojoM (Nat × ProofState) := do
+    (drafts : List Draft) (recursion := false) : DojoM ProofState := do
   let { context, before?, .. } := above
   let said := (drafts.filterMap (·.place? mctx)).flatMap fun (lctx, type) => saidBy lctx type
   let terms := said.map fun e => (instantiateMVarsCore mctx e).1
@@ -96,8 +95,7 @@ def openDrafts (unit : Elaborated) (library : Environment) (above : Above) (mctx
   let levels := (terms.foldl (init := ({} : CollectLevelParams.State)) collectLevelParams).params.toList
   let monads := ((← Monads.ofCommand unit.before).atNode context mctx env).withLevels levels
   let (goals, monads) ← monads.run (drafts.mapM (·.open recursion))
-  let state : ProofState := { monads, library, goals, root := goals.head?.getD ⟨.anonymous⟩, forbidden }
-  return (← keepState state, state)
+  return { monads, library, goals, root := goals.head?.getD ⟨.anonymous⟩, forbidden }
 
 /-- Whether a term at a node of an information tree has a type, up to definitional equality. -/
 def hasTypeAt (unit : Elaborated) (context : ContextInfo) (lctx : LocalContext) (e type : Expr) : DojoM Bool := do
@@ -131,7 +129,7 @@ private def spotsOf (unit : Elaborated) (sought : Sought) : Array Spot :=
   unit.nodes.filterMap fun (above, info) =>
     match info with
     | .ofTacticInfo tactic => do
-      guard (sought.sorries && isSorryTactic info)
+      guard (sought.sorries && isSorryTactic tactic)
       let decl ← tactic.mctxBefore.findDecl? (← tactic.goalsBefore.head?)
       return { range := ← rangeOf? tactic.stx, above, draft := .typed decl.lctx decl.type decl.userName }
     | .ofTermInfo term => do
@@ -156,14 +154,13 @@ private def goalsIn (unit : Elaborated) (sought : Sought) : DojoM (Array Spot) :
     other.range != spot.range && other.range.1 ≤ spot.range.1 && spot.range.2 ≤ other.range.2
   return outermost.qsort fun a b => a.range.1 < b.range.1
 
-/-- Opens one state with a goal for each `sorry` of a command, and returns its number, the state, and their ranges. -/
+/-- Opens one state with a goal for each `sorry` of a command, and returns it with their ranges. -/
 def openSorries (unit : Elaborated) (library : Environment) (sought : Sought := {}) :
-    DojoM (Option (Nat × ProofState × Array (Nat × Nat))) := do
+    DojoM (Option (ProofState × Array (Nat × Nat))) := do
   let spots ← goalsIn unit sought
   let some last := spots.back? | return none
   let drafts := spots.toList.map (·.draft)
-  let (id, state) ← openDrafts unit library last.above last.above.context.mctx drafts
-  return some (id, state, spots.map (·.range))
+  return some (← openDrafts unit library last.above last.above.context.mctx drafts, spots.map (·.range))
 
 /-! ## The state at a position -/
 
@@ -204,37 +201,36 @@ Refuses a command with an error before a byte of it, since Lean continues after 
 command that Lean could not parse does not count.
 -/
 private def refuseErrors (unit : Elaborated) (text : SourceText) (offset : Nat) : DojoM Unit := do
-  let first := text.position (((rangeOf? unit.stx).map (·.1)).getD unit.start)
-  for message in unit.messages do
-    let place := placeOfMessage message
-    if isError message && !Prod.lexLt place first && Prod.lexLt place (text.position offset) then
-      refuse "elab" s!"there is an error before it: {textOfMessage message}"
+  let place (offset : Nat) : Position := text.fileMap.toPosition ⟨offset⟩
+  let first := place (((rangeOf? unit.stx).map (·.1)).getD unit.start)
+  for { severity, pos, data, .. } in unit.messages do
+    if severity matches .error && !pos.lt first && pos.lt (place offset) then
+      refuse "elab" s!"there is an error before it: {data}"
 
 /-- Whether a constant contains the `sorry` that Lean puts in place of terms that it could not elaborate. -/
 private def hasError (info : ConstantInfo) : Bool :=
   info.type.hasSyntheticSorry || (valueOf? info).any (·.hasSyntheticSorry)
 
 /-- Refuses goals that mention something that Lean could not elaborate; `said` holds the messages so far. -/
-private def refuseBroken (state : ProofState) (said : Array Json) : DojoM Unit := do
-  let some error := said.find? isError | return
+private def refuseBroken (state : ProofState) (said : Array SerialMessage) : DojoM Unit := do
+  let some { pos, data, .. } := said.find? isError | return
   let decls := state.goals.filterMap fun goal => state.mctx.findDecl? goal
   let terms := decls.flatMap fun decl => saidBy decl.lctx decl.type
   let named := terms.toArray.flatMap fun e => (instantiateMVarsCore state.mctx e).1.getUsedConstants
   if (closureOf state.env named (!isLibrary state.env ·)).any fun (_, info?) => info?.any hasError then
-    let (line, column) := placeOfMessage error
-    refuse "elab" s!"it rests on text before it that does not elaborate: {line}:{column}: {textOfMessage error}"
+    refuse "elab" s!"it rests on text before it that does not elaborate: {pos.line}:{pos.column + 1}: {data}"
 
-private def openTactic (unit : Elaborated) (file : OpenFile) (offset : Nat) (recursion : Bool) (said : Array Json) :
+private def openTactic (unit : Elaborated) (file : OpenFile) (offset : Nat) (recursion : Bool) (said : Array SerialMessage) :
     DojoM (Option Json) := do
   let nodes := unit.nodes
   let sequences := unit.sequences nodes
   let some { info, above, range := (start, stop) } := tacticAt? nodes sequences offset | return none
-  let (id, state) ← openDrafts unit file.base.library above info.mctxBefore (info.goalsBefore.map .goal) recursion
+  let state ← openDrafts unit file.base.library above info.mctxBefore (info.goalsBefore.map .goal) recursion
   refuseBroken state said
   return some <| record ([
-    ("stateId", toJson id), ("tactic", .str (file.text.slice start stop)), ("bytes", file.text.bytes start stop),
+    ("tactic", .str (file.text.slice start stop)), ("bytes", file.text.bytes start stop),
     ("after", toJson (digestsOf info.mctxAfter info.goalsAfter))] ++
-    around nodes sequences (start, stop) file.text ++ (← state.shown))
+    around nodes sequences (start, stop) file.text ++ (← keepShown "stateId" state))
 
 private def stateAt (request : Request) : DojoM Json := do
   let opened ← openBehind request

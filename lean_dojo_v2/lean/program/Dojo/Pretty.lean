@@ -1,5 +1,3 @@
-import Lean
-import Dojo.Compat
 import Dojo.Session
 
 /-!

@@ -31,13 +31,12 @@ private def invocations (unit : Elaborated) (text : SourceText) : IO (Array Json
   ((ranIn unit.nodes).filter fun one => !combinators.contains (kindOf one.info.stx)).mapM (invokedTactic text)
 
 private def openGoals (unit : Elaborated) (file : OpenFile) (sought : Sought) : DojoM (List (String × Json)) := do
-  let some (id, state, ranges) ← openSorries unit file.base.library sought | return []
-  let goals := (← state.shown).filter (·.1 == "goals")
+  let some (state, ranges) ← openSorries unit file.base.library sought | return []
   let places := ranges.map fun (start, stop) => file.text.bytes start stop
-  return [("goalStateId", toJson id), ("goalSrcBoundaries", .arr places)] ++ goals
+  return ("goalSrcBoundaries", .arr places) :: (← keepShown "goalStateId" state).filter (·.1 != "pp")
 
 private def describeUnit (unit : Elaborated) (file : OpenFile) (request : Request) : DojoM Json := do
-  let mut fields := [("boundary", file.text.bytes unit.start unit.stop), ("messages", .arr unit.messages)]
+  let mut fields := [("boundary", file.text.bytes unit.start unit.stop), ("messages", toJson unit.messages)]
   if request.has "invocations" then
     let found ← (invocations unit file.text : IO (Array Json))
     fields := fields ++ [("invocations", .arr found), ("nInvocations", toJson found.size)]
@@ -55,7 +54,7 @@ private def processText (request : Request) : DojoM Json := do
   let units ← IO.mkRef (#[] : Array Json)
   unless file.messages.isEmpty do
     let boundary := file.text.bytes 0 file.parserState.pos.byteIdx
-    units.set #[record [("boundary", boundary), ("messages", .arr file.messages)]]
+    units.set #[record [("boundary", boundary), ("messages", toJson file.messages)]]
   let (_, state) ← file.run fun unit => do
     if !unit.isEnd || !unit.messages.isEmpty then
       let one ← describeUnit unit file request

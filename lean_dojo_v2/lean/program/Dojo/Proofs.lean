@@ -81,11 +81,6 @@ def isInhabited (mvar : MVarId) : MetaM Bool := do
 
 /-! ## Whether what proves one goal proves another -/
 
-/-- The result of a search, `none`, `cycle` or `subsumed`, and the goal that was found. -/
-structure Subsumption where
-  result : String := "none"
-  which? : Option MVarId := none
-
 private structure Local where
   fvar : Expr
   type : Expr
@@ -153,13 +148,16 @@ private def compare (goal candidate : MVarId) (source? : Option MetavarContext) 
   goal.assign solution
   return "subsumed"
 
-/-- Finds the first candidate that proves a goal, or that the goal is a copy of. A `subsumed` goal is assigned. -/
+/--
+Finds the first candidate that proves a goal, or that the goal is a copy of: the result is `subsumed`, and the goal is assigned, or
+`cycle`; `none` if there is no such candidate.
+-/
 def findSubsumption (goal : MVarId) (candidates : List MVarId) (source? : Option MetavarContext) :
-    MetaM Subsumption := do
+    MetaM (String × Option MVarId) := do
   for candidate in candidates do
     let saved ← saveState
     let result ← try compare goal candidate source? catch _ => saved.restore; pure "none"
-    if result != "none" then return { result, which? := some candidate }
-  return {}
+    if result != "none" then return (result, some candidate)
+  return ("none", none)
 
 end Dojo

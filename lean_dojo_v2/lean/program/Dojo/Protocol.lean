@@ -1,12 +1,8 @@
 import Dojo.Check
-import Dojo.Digest
 import Dojo.Inspect
-import Dojo.Options
 import Dojo.Pickle
-import Dojo.Places
 import Dojo.Process
 import Dojo.Start
-import Dojo.States
 import Dojo.Steps
 import Dojo.Targets
 import Dojo.Trace
@@ -75,7 +71,8 @@ A step that Lean rejects has no `nextStateId`. What is not syntax of Lean has `p
 
     goal.tactic {"stateId": 1, "tactic": "exact h"}
     {"messages": [{"severity": "error", "data": "Unknown identifier `h`", "pos": {"line": 1, "column": 6}, "endPos": null,
-      "kind": "[anonymous]", "caption": "", "fileName": "<input>"}], "hasSorry": false, "hasUnsafe": false}
+      "kind": "[anonymous]", "caption": "", "fileName": "<input>", "keepFullRange": false, "isSilent": false}],
+      "hasSorry": false, "hasUnsafe": false}
     goal.tactic {"stateId": 1, "tactic": "exact )"}
     {"parseError": "…", "hasSorry": false, "hasUnsafe": false}
 

@@ -1,5 +1,4 @@
 import Dojo.Compat
-import Lean.Data.Json
 
 /-!
 # Requests and their fields

@@ -1,6 +1,4 @@
 import Dojo.Export
-import Dojo.Kernel
-import Dojo.Request
 
 /-!
 # The session
@@ -117,7 +115,7 @@ structure Stop where
   parserState : Parser.ModuleParserState
   state : Command.State
   /-- The messages of the command before it. -/
-  messages : Array Json
+  messages : Array SerialMessage
   /-- Whether the parser had no complaint about the command before it. -/
   isClean : Bool
 
@@ -143,8 +141,7 @@ structure Elaborated where
   /-- Its end, including white space after it. -/
   stop : Nat
   stx : Syntax
-  /-- Its messages as JSON. -/
-  messages : Array Json
+  messages : Array SerialMessage
   trees : List InfoTree
   before : Command.State
   after : Command.State

@@ -1,6 +1,4 @@
 import Dojo.Environments
-import Dojo.Options
-import Dojo.Session
 
 /-!
 # The start of a session

@@ -1,4 +1,3 @@
-import Dojo.Frontend
 import Dojo.Pretty
 import Dojo.Proofs
 
@@ -71,6 +70,10 @@ def shown (state : ProofState) : DojoM (List (String × Json)) := do
 
 end ProofState
 
+/-- Keeps a state, and describes it: its number under a label, and its goals. -/
+def keepShown (label : String) (state : ProofState) : DojoM (List (String × Json)) := do
+  return (label, toJson (← keepState state)) :: (← state.shown)
+
 /-- Runs a parser after white space and comments. -/
 def runParser (env : Environment) (text : String) (parser : Parser.ParserFn) :
     Except String (Parser.InputContext × Parser.ParserState) := do
@@ -133,8 +136,7 @@ private def startGoal (request : Request) : DojoM Json := do
   let (root, monads) ← monads.run (newGoal type)
   let state : ProofState :=
     { monads := monads.withoutMessages, library := ← session.library.get, goals := [root], root }
-  let id ← keepState state
-  return record ([("stateId", toJson id), ("root", .str (nameText root.name))] ++ (← state.shown))
+  return record (("root", .str (nameText root.name)) :: (← keepShown "stateId" state))
 
 private def isSolved (state : ProofState) (goal : MVarId) : DojoM Bool := do
   if (state.mctx.findDecl? goal).isNone then refuse "structure" s!"Goal {nameText goal.name} is not in scope"
@@ -162,8 +164,7 @@ private def resumeGoal (request : Request) : DojoM Json := do
   let goals ← wanted.filterM fun goal => return !(← isSolved state goal)
   let next := { state with
     goals, outside? := some (outsideOf state ++ state.goals), fragments := state.fragments ++ fragments }
-  let id ← keepState next
-  return record (("nextStateId", toJson id) :: (← next.shown))
+  return record (← keepShown "nextStateId" next)
 
 private def subsumeGoal (request : Request) : DojoM Json := do
   let state ← getState (request.nat "stateId")
@@ -173,10 +174,10 @@ private def subsumeGoal (request : Request) : DojoM Json := do
   let isMissing (goal : MVarId) (state : ProofState) : Bool := (state.mctx.findDecl? goal).isNone
   let missing := (if isMissing goal state then [goal] else []) ++ candidates.filter (isMissing · (source?.getD state))
   if let one :: _ := missing then refuse "index" s!"there is no goal {nameText one.name}"
-  let (found, monads) ← state.monads.run (findSubsumption goal candidates (source?.map (·.mctx)))
-  let answer := [("result", Json.str found.result)] ++
-    (found.which?.map fun one => ("subsumptor", Json.str (nameText one.name))).toList
-  if found.result != "subsumed" then return record answer
+  let ((result, which?), monads) ← state.monads.run (findSubsumption goal candidates (source?.map (·.mctx)))
+  let answer := [("result", Json.str result)] ++
+    (which?.map fun one => ("subsumptor", Json.str (nameText one.name))).toList
+  if result != "subsumed" then return record answer
   let next := { state with monads, goals := state.goals.filter (· != goal), outside? := some (outsideOf state) }
   let id ← keepState next
   return record (answer ++ [("stateId", toJson id)])

@@ -1,7 +1,4 @@
 import Dojo.Actions
-import Dojo.Constants
-import Dojo.Options
-import Dojo.Session
 
 /-!
 # `goal.tactic`: one step from a proof state to the next
@@ -19,7 +16,7 @@ private def forms : List String := ["tactic", "mode", "expr", "have", "let", "dr
 /-- The fields about the proof in the answer to a failed step. -/
 private def nothing : List (String × Json) := [("hasSorry", .bool false), ("hasUnsafe", .bool false)]
 
-private def failed (log : List Json) : Json := record (("messages", .arr log.toArray) :: nothing)
+private def failed (log : Array SerialMessage) : Json := record (("messages", toJson log) :: nothing)
 
 /-- The goals that a tactic sees: only the chosen one, or all with the chosen one first (Pantograph's `Site`). -/
 private def site (state : ProofState) (goalId? : Option Nat) (autoResume? : Option Bool) :
@@ -31,12 +28,12 @@ private def site (state : ProofState) (goalId? : Option Nat) (autoResume? : Opti
   return (goal, if together then goal :: state.goals.filter (· != goal) else [goal])
 
 /-- An exception as the message that Lean's front end would log for it. -/
-private def errorJson (text : String) (fileMap? : Option FileMap := none) (offset? : Option Nat := none) : Json :=
-  let place := match fileMap?, offset? with
+private def errorMessage (text : String) (fileMap? : Option FileMap := none) (offset? : Option Nat := none) :
+    SerialMessage :=
+  let pos := match fileMap?, offset? with
     | some fileMap, some offset => fileMap.toPosition ⟨min offset fileMap.source.utf8ByteSize⟩
     | _, _ => ⟨1, 0⟩
-  record [
-    ("severity", "error"), ("pos", toJson place), ("endPos", .null), ("data", .str text), ("kind", "[anonymous]"), ("fileName", "<input>"), ("caption", "")]
+  { fileName := "<input>", pos, data := text, kind := .anonymous }
 
 /--
 The action that a request asks for; it returns the fragments after it. If the request's text cannot be parsed, the result
@@ -114,10 +111,10 @@ private def uncheckedProblem? (stored : ProofState) (env : Environment) : DojoM 
   problemBeyond? stored.env env (added.map (·.1)) (← (← read).cancel.get)
 
 private def acceptStep (stored : ProofState) (monads : Monads) (before after : List MVarId) (fragments : List Fragment)
-    (log : List Json) (withAxioms : Bool) : DojoM Json := do
+    (log : Array SerialMessage) (withAxioms : Bool) : DojoM Json := do
   let env := monads.coreState.env
   let outcome := outcomeOf stored monads.metaState.mctx before after fragments
-  let refused (text : String) : Json := failed (log ++ [errorJson text])
+  let refused (text : String) : Json := failed (log.push (errorMessage text))
   unless outcome.lost.isEmpty do
     let left ← (goalsText monads.printContext outcome.lost : IO String)
     return refused s!"the tactic leaves this open, but not as a goal:\n{left}"
@@ -130,15 +127,13 @@ private def acceptStep (stored : ProofState) (monads : Monads) (before after : L
   let next : ProofState := { stored with
     monads := { monads with coreContext := stored.monads.coreContext }
     goals := after, outside? := some outcome.outside, owed := outcome.owed, parents := outcome.gone, fragments }
-  let id ← keepState next
   let mut fields := [
-    ("nextStateId", toJson id), ("messages", .arr log.toArray),
-    ("hasSorry", .bool (used.contains ``sorryAx)),
+    ("messages", toJson log), ("hasSorry", .bool (used.contains ``sorryAx)),
     ("hasUnsafe", .bool (outcome.terms.any env.hasUnsafe))]
   if withAxioms then
     let axioms := axiomsWith env.find? env.toKernelEnv cited stored.library
     fields := ("axioms", toJson (axioms.map (·.name))) :: ("owed", .str (← hiddenText monads outcome.owed)) :: fields
-  return record (fields ++ (← next.shown))
+  return record (fields ++ (← keepShown "nextStateId" next))
 
 private def runStep (state stored : ProofState) (before : List MVarId) (act : TacticM (List Fragment))
     (withAxioms : Bool) : DojoM Json := do
@@ -149,14 +144,14 @@ private def runStep (state stored : ProofState) (before : List MVarId) (act : Ta
     return fragments
   let (result, monads) ← state.monads.attempt
     ((whole { elaborator := .anonymous, recover := false }).run { goals := before })
-  let log := (← messagesJson monads.coreState.messages).toList
+  let log ← messagesOf monads.coreState.messages
   match result with
   | .error exception =>
     /- An abort only means that the error was already logged. -/
     if exception matches .internal .. && !log.isEmpty then return failed log
     let text ← exceptionText exception
     let offset? := if exception matches .internal .. then none else exception.getRef.getPos?.map (·.byteIdx)
-    return failed (log ++ [errorJson text state.monads.coreContext.fileMap offset?])
+    return failed (log.push (errorMessage text state.monads.coreContext.fileMap offset?))
   | .ok (fragments, { goals := after }) =>
     if log.any isError then return failed log
     acceptStep stored monads.withoutMessages before after fragments log withAxioms

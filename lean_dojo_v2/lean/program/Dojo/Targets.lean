@@ -1,8 +1,5 @@
 import Dojo.Actions
-import Dojo.Constants
 import Dojo.Files
-import Dojo.Session
-import Dojo.States
 
 /-!
 # Texts with open parts, and whether another text completes them: `frontend.distil`, `.refactor`, `.track`
@@ -58,9 +55,7 @@ private def readPieces (text kind : String) : DojoM (List Piece × Environment �
     if unit.isEnd then return
     let piece ← pieceOf unit file.text
     pieces.modify (·.push piece)
-  let said := (messages.filter isError).map fun message =>
-    let (line, column) := placeOfMessage message
-    s!"{line}:{column - 1}: {textOfMessage message}"
+  let said := (messages.filter isError).map fun { pos, data, .. } => s!"{pos.line}:{pos.column}: {data}"
   unless said.isEmpty do refuse kind s!"the text has errors:\n{"\n".intercalate said.toList}"
   return ((← pieces.get).toList, state.env, file)
 
@@ -174,8 +169,7 @@ private def openGroup (env : Environment) (library : Environment) (group : Group
   let needed := neededBy env own monads.metaState.mctx root
   let forbidden := setOf (own.filter (!needed.contains ·)).toArray
   let state : ProofState := { monads := monads.withoutMessages, library, goals, root, forbidden }
-  let id ← keepState state
-  return record (("stateId", toJson id) :: (← state.shown))
+  return record (← keepShown "stateId" state)
 
 private def distil (request : Request) : DojoM Json := do
   let (pieces, env, file) ← readPieces (request.text "file") "io"
@@ -205,7 +199,7 @@ private def refactor (request : Request) : DojoM Json := do
 /-! ## `frontend.track`: whether a text completes what another one states -/
 
 private structure Side where
-  messages : Array Json
+  messages : Array SerialMessage
   file : OpenFile
   env : Environment
   /-- The constants that the text adds, in the order of its lines. -/
@@ -263,7 +257,7 @@ private def track (request : Request) : DojoM Json := do
   let failure? ← if failed then pure none else match differenceOf? source target with
     | some difference => pure (some difference)
     | none => unchecked? target
-  return record [("srcMessages", .arr source.messages), ("dstMessages", .arr target.messages)]
+  return record [("srcMessages", toJson source.messages), ("dstMessages", toJson target.messages)]
     [failure?.map fun failure => ("failure", .str failure)]
 
 def targetCommands : List Command := [

@@ -1,4 +1,3 @@
-import Lean
 import Dojo.Compat
 
 /-!
@@ -86,15 +85,12 @@ sequence grows with the square of their number.
 -/
 def maxTactics : Nat := 4000
 
-private structure Counts where
-  deepest : Nat
-  /-- The most semicolons in a line. -/
-  semicolons : Nat
-  deriving Inhabited
-
-/-- One loop over plain numbers, for the texts that have so many brackets or semicolons. -/
-private partial def countFrom (bytes : ByteArray) (i depth deepest semicolons most : Nat) : Counts :=
-  if i ≥ bytes.size then { deepest, semicolons := most } else
+/--
+The deepest nesting of brackets, and the most semicolons in a line, in one loop over plain numbers, for the texts that have so
+many of them.
+-/
+private partial def countFrom (bytes : ByteArray) (i depth deepest semicolons most : Nat) : Nat × Nat :=
+  if i ≥ bytes.size then (deepest, most) else
   let byte := bytes.get! i
   /- a letter -/
   if 0x61 ≤ byte && byte ≤ 0x7a then countFrom bytes (i + 1) depth deepest semicolons most
@@ -116,9 +112,9 @@ def sizeProblem? (text : String) (start : Nat := 0) : Option String :=
   let rest := extractBytes text start text.utf8ByteSize
   let brackets := ["(", "[", "{", "⟨"].foldl (init := 0) fun all one => all + countOf one rest
   if brackets ≤ maxNesting && countOf ";" rest ≤ maxTactics then none else
-  let counts := countFrom text.toUTF8 start 0 0 0 0
-  if counts.deepest > maxNesting then some s!"brackets are nested deeper than {maxNesting}"
-  else if counts.semicolons > maxTactics then some s!"a line has {counts.semicolons} semicolons, more than {maxTactics}"
+  let (deepest, semicolons) := countFrom text.toUTF8 start 0 0 0 0
+  if deepest > maxNesting then some s!"brackets are nested deeper than {maxNesting}"
+  else if semicolons > maxTactics then some s!"a line has {semicolons} semicolons, more than {maxTactics}"
   else none
 
 end Dojo

@@ -170,7 +170,7 @@ private def trace (request : Request) : DojoM Json := do
   let olean? ← if request.flag "olean" then compiledModule? file state.env else pure none
   return record [
     ("module", file.module?.elim .null fun module => .str (moduleText module)),
-    ("messages", .arr messages), ("declarations", .arr all.declarations), ("tactics", .arr all.tactics),
+    ("messages", toJson messages), ("declarations", .arr all.declarations), ("tactics", .arr all.tactics),
     ("references", .arr all.references), ("made", toJson all.made), ("commands", .arr all.commands),
     ("in_memory", toJson (file.base.owners.map fun (module, _) => moduleText module)), ("ilean", .str ilean)]
     [olean?.map fun text => ("olean", .str text)]
