@@ -34,7 +34,6 @@ private structure Table where
   known : Known ExprStructEq Nat := {}
   variables : Numbers
 
-/-- How constants and universe parameters are written. -/
 private structure Spelling where
   constant : Name → String
   universes : Numbers
@@ -69,10 +68,11 @@ private def numberOf (name : Name) : StateM Table Nat := fun table =>
     (number, { table with variables := table.variables.insert name number })
 
 private partial def visitTerm (spelling : Spelling) (e : Expr) : StateM Table Nat := do
+  let visit := visitTerm spelling
   match e with
   | .bvar i => enterRow s!"#{i}"
   | .lit literal => enterRow s!"lit {literalText literal}"
-  | .mdata _ inner => visitTerm spelling inner
+  | .mdata _ inner => visit inner
   | _ =>
     if let some place := (← get).known.find? ⟨e⟩ then return place
     let place ← match e with
@@ -82,21 +82,12 @@ private partial def visitTerm (spelling : Spelling) (e : Expr) : StateM Table Na
       | .const name levels =>
         let levels := levels.map (levelText spelling.universes)
         enterRow s!"const {spelling.constant name} {" ".intercalate levels}"
-      | .app function argument => do
-        let function ← visitTerm spelling function
-        enterRow s!"app {function} {← visitTerm spelling argument}"
-      | .lam _ type body info => do
-        let type ← visitTerm spelling type
-        enterRow s!"lam {info.toUInt64} {type} {← visitTerm spelling body}"
-      | .forallE _ type body info => do
-        let type ← visitTerm spelling type
-        enterRow s!"all {info.toUInt64} {type} {← visitTerm spelling body}"
-      | .letE _ type value body _ => do
-        let type ← visitTerm spelling type
-        let value ← visitTerm spelling value
-        enterRow s!"let {type} {value} {← visitTerm spelling body}"
+      | .app function argument => do enterRow s!"app {← visit function} {← visit argument}"
+      | .lam _ type body info => do enterRow s!"lam {info.toUInt64} {← visit type} {← visit body}"
+      | .forallE _ type body info => do enterRow s!"all {info.toUInt64} {← visit type} {← visit body}"
+      | .letE _ type value body _ => do enterRow s!"let {← visit type} {← visit value} {← visit body}"
       | .proj structName index inner => do
-        enterRow s!"proj {spelling.constant structName} {index} {← visitTerm spelling inner}"
+        enterRow s!"proj {spelling.constant structName} {index} {← visit inner}"
       | _ => enterRow "?"
     modify fun table => { table with known := table.known.insert ⟨e⟩ place }
     return place
@@ -162,7 +153,6 @@ private partial def labelled (own : NameMap ConstantInfo) (info : ConstantInfo) 
   let labels := (← get).labels
   return (canonical e (numbered info.levelParams.toArray) fun name => (labels.find? name).getD (exactName name)).1
 
-/-- The kind and the content of a constant. -/
 private partial def contentOf (own : NameMap ConstantInfo) (info : ConstantInfo) : StateM Labels String :=
   return s!"{kindWord info}:{":".intercalate (← (said info).mapM (labelled own info))}"
 

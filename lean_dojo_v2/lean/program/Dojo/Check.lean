@@ -94,7 +94,6 @@ private def checkText (request : Request) : DojoM Json := do
 
 /-! ## The judge -/
 
-/-- The verdict on a constant that was given to the kernel. -/
 private def verdict (library : Environment) (court : Court) (name : Name) : Json :=
   let base := library.toKernelEnv
   let find? := court.kernel.find?
@@ -125,7 +124,6 @@ private def Ground.enter? (ground : Ground) (context : Array (Nat × Option Decl
       ground := { ground with court := ← ground.court.hear declaration cancel?, keys }
   return some ground
 
-/-- Whether the kernel accepted all requested constants. -/
 private def Court.accepts (court : Court) (constants : List (String × Name)) : Bool :=
   constants.all fun (_, name) => (court.kernel.find? name).isSome && !court.refused.contains name
 

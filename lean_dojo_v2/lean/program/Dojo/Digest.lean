@@ -13,30 +13,6 @@ namespace Dojo
 
 open Lean
 
-/-- A hypothesis, instantiated. -/
-private structure Hypothesis where
-  id : FVarId
-  /-- Whether a proof can refer to it by name. -/
-  writable : Bool
-  type : Expr
-  value? : Option Expr
-
-/-- A goal's hypotheses and its target. -/
-private structure Contents where
-  hypotheses : Array Hypothesis
-  target : Expr
-
-private def contentsOf (mctx : MetavarContext) (decl : MetavarDecl) : Contents :=
-  let whole (e : Expr) : Expr := (instantiateMVarsCore mctx e).1
-  let ordinary := decl.lctx.decls.toArray.filterMap id |>.filter (·.kind == .default)
-  let youngest := ordinary.foldl (init := ({} : NameMap FVarId)) fun known one => known.insert one.userName one.fvarId
-  let hypotheses := ordinary.map fun one =>
-    { id := one.fvarId
-      writable := !one.userName.hasMacroScopes && youngest.find? one.userName == some one.fvarId
-      type := whole one.type
-      value? := one.value?.map whole }
-  { hypotheses, target := whole decl.type }
-
 /-- The canonical text of a single term, and the universes and variables that it numbers, in order. -/
 private structure Spelt where
   text : String
@@ -80,24 +56,28 @@ private def termText (e : Expr) : DigestM String := do
   return s!"{spelt.text}[{levels} :{names}]"
 
 /-- The text of a goal. Variables are numbered in the order of their first mention. -/
-private def Contents.text (contents : Contents) : DigestM String := do
+private def goalDigest (mctx : MetavarContext) (decl : MetavarDecl) : DigestM String := do
+  let whole (e : Expr) : Expr := (instantiateMVarsCore mctx e).1
+  let hypotheses := (decl.lctx.decls.toArray.filterMap id).filter (·.kind == .default)
+  let youngest := hypotheses.foldl (init := ({} : NameMap FVarId)) fun known one => known.insert one.userName one.fvarId
   let mut lines := #[]
-  for one in contents.hypotheses do
-    let type ← termText one.type
-    let value := (← one.value?.mapM termText).getD ""
-    lines := lines.push s!"{if one.writable then "named" else "nameless"}|{type}|{value}"
-    modify fun numbering => { numbering with variables := numbering.variables.add one.id.name }
-  return "\n".intercalate (lines.push (← termText contents.target)).toList
+  for one in hypotheses do
+    let writable := !one.userName.hasMacroScopes && youngest.find? one.userName == some one.fvarId
+    let type ← termText (whole one.type)
+    let value := (← one.value?.mapM fun value => termText (whole value)).getD ""
+    lines := lines.push s!"{if writable then "named" else "nameless"}|{type}|{value}"
+    modify fun numbering => { numbering with variables := numbering.variables.add one.fvarId.name }
+  return "\n".intercalate (lines.push (← termText (whole decl.type))).toList
 
 /-- The digest of a single goal, with a numbering of its own; `none` if there is no such goal. -/
 def goalDigest? (mctx : MetavarContext) (goal : MVarId) : StateM SpeltTerms (Option String) :=
-  (mctx.findDecl? goal).mapM fun decl => (contentsOf mctx decl).text.run' {}
+  (mctx.findDecl? goal).mapM fun decl => (goalDigest mctx decl).run' {}
 
 private def digest (request : Request) : DojoM Json := do
   let state ← getState (request.nat "stateId")
-  let contents := state.goals.filterMap fun goal => (state.mctx.findDecl? goal).map (contentsOf state.mctx)
-  let (texts, spelt) := ((contents.mapM Contents.text).run' {}).run {}
-  let each := (contents.mapM fun one => (Contents.text one).run' {}).run' spelt |>.run
+  let together := (state.goals.filterMap state.mctx.findDecl?).mapM (goalDigest state.mctx)
+  let (texts, spelt) := (together.run' {}).run {}
+  let each := (state.goals.filterMapM (goalDigest? state.mctx)).run' spelt |>.run
   return record [("goals", toJson texts), ("each", toJson each)]
 
 def digestCommands : List Command := [

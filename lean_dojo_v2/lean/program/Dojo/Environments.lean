@@ -11,11 +11,13 @@ namespace Dojo
 
 open Lean Elab
 
-/-- Looks up an entry of a cache, which becomes the most recently used. -/
-def Imported.find? (cache : IO.Ref (Array Imported)) (limit : Nat) (key : String) : BaseIO (Option Environment) := do
-  let some found := (← cache.get).find? (·.key == key) | return none
-  keepLast cache limit (·.key == key) found
-  return some found.env
+/-- The environment under a key, which becomes the most recently used; and whether it was there, or had to be loaded. -/
+def Imported.cached (cache : IO.Ref (Array Imported)) (limit : Nat) (key : String) (load : DojoM Environment) :
+    DojoM (Environment × Bool) := do
+  let known? := (← cache.get).find? (·.key == key)
+  let one ← known?.getDM (return { key, env := ← load })
+  keepLast cache limit (·.key == key) one
+  return (one.env, known?.isSome)
 
 private def keyOf (imports : Array Import) : String :=
   let names := imports.toList.map fun one => s!"{if one.importAll then "all " else ""}{one.module}"
@@ -60,16 +62,11 @@ def loadModules (imports library : Array Import) (initialise : Environment → D
   if ← initialise bare then bare ← load
   importing (host.extended bare)
 
-/-- The environment in the cache under a key; if there is none, it is loaded and kept. -/
+/-- The same in the session's cache of compiled modules, with their count. -/
 def kept (key : String) (load : DojoM Environment) : DojoM Environment := do
   let session ← read
-  let limit := session.host.maxEnvironments
-  if let some env ← Imported.find? session.environments limit key then
-    session.imports.modify fun (hits, misses) => (hits + 1, misses)
-    return env
-  let env ← load
-  session.imports.modify fun (hits, misses) => (hits, misses + 1)
-  keepLast session.environments limit (·.key == key) { key, env }
+  let (env, hit) ← Imported.cached session.environments session.host.maxEnvironments key load
+  session.imports.modify fun (hits, misses) => if hit then (hits + 1, misses) else (hits, misses + 1)
   return env
 
 /-- The environment of compiled modules. -/
@@ -127,9 +124,7 @@ private unsafe def actionOf? (env : Environment) (name : Name) : IO (Option (IO 
     return some (runInit env {} name maker)
   unless isIOUnitRegularInitFn env name do return none
   refuseSorry env name name
-  match evaluate (IO Unit) env name with
-  | .ok act => return some act
-  | .error _ => return none
+  return (evaluate (IO Unit) env name).toOption
 
 /-- Where a constant is declared. -/
 private def declaredAt (env : Environment) (name : Name) : Position :=

@@ -334,7 +334,7 @@ An export may come from a process in which a hostile program runs, so everything
 /-- The content of an export. -/
 structure Export where
   imports : Array Name := #[]
-  /-- Declarations of a context, each after the number that the client has given it by its content; `none` if the judge has it. -/
+  /-- Declarations, each with the client's number of its content; `none` if the judge already has it. -/
   context : Array (Nat × Option Declaration) := #[]
   declarations : Array Declaration := #[]
   /-- Constants by the names that they have in answers. -/

@@ -132,10 +132,7 @@ private def addConstant (request : Request) : DojoM Json := do
   let command ← session.command.get
   let levelParams := (request.texts "levels").map (·.toName)
   let (value, expected?, monads) ← givenTerm request "value"
-  let (type, monads) ← monads.run do
-    match expected? with
-    | some type => instantiateMVars type
-    | none => instantiateMVars (← inferType value)
+  let (type, monads) ← monads.run do instantiateMVars (← expected?.getDM (inferType value))
   let name := (request.text "name").toName
   if type.hasExprMVar || value.hasExprMVar then refuse "expr" s!"{request.text "name"}: something is left open"
   let declaration : Declaration := if request.flag "isTheorem" then .thmDecl { name, levelParams, type, value }

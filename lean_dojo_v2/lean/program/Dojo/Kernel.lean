@@ -22,11 +22,6 @@ structure Problem where
 /-- The maximum length of a kernel's message, which may contain whole terms. -/
 private def maxMessage : Nat := 200
 
-/-- What a constant needs, and the declaration that makes it; `none` if the declaration of another constant makes it. -/
-structure AddPlan where
-  uses : Array Name
-  declaration? : Option Declaration := none
-
 /-- The names that a declaration adds, and the terms in it; nothing for quotients, which the kernel makes. -/
 def partsOfDeclaration : Declaration → Array Name × Array Expr
   | .axiomDecl info => (#[info.name], #[info.type])
@@ -37,8 +32,8 @@ def partsOfDeclaration : Declaration → Array Name × Array Expr
         (terms.push type.type) ++ (type.ctors.map (·.type)).toArray )
   | _ => (#[], #[])
 
-private def planOfInductive (env : Environment) (info : InductiveVal) : AddPlan :=
-  if info.all.head? != some info.name then { uses := (info.all.take 1).toArray } else
+private def needsOfInductive (env : Environment) (info : InductiveVal) : Array Name × Option Declaration :=
+  if info.all.head? != some info.name then ((info.all.take 1).toArray, none) else
   let types := info.all.filterMap fun name => do
     let .inductInfo member ← env.find? name | none
     let ctors := member.ctors.filterMap fun name => (env.find? name).map fun made => { name, type := made.type }
@@ -46,23 +41,18 @@ private def planOfInductive (env : Environment) (info : InductiveVal) : AddPlan 
   let declaration := .inductDecl info.levelParams info.numParams types false
   let (names, terms) := partsOfDeclaration declaration
   let own := setOf names
-  { uses := (terms.flatMap (·.getUsedConstants)).filter (!own.contains ·), declaration? := some declaration }
+  ((terms.flatMap (·.getUsedConstants)).filter (!own.contains ·), some declaration)
 
-/-- The declaration of an axiom, a definition, a theorem or an opaque constant. -/
-def declarationOf? : ConstantInfo → Option Declaration
-  | .axiomInfo info => some (.axiomDecl info)
-  | .defnInfo info => some (.defnDecl info)
-  | .thmInfo info => some (.thmDecl info)
-  | .opaqueInfo info => some (.opaqueDecl info)
-  | _ => none
-
-def addPlan (env : Environment) (info : ConstantInfo) : AddPlan :=
-  match info with
-  | .quotInfo _ => { uses := #[``Eq], declaration? := some .quotDecl }
-  | .ctorInfo info => { uses := #[info.induct] }
-  | .recInfo info => { uses := info.all.toArray }
-  | .inductInfo info => planOfInductive env info
-  | _ => { uses := constantsOf info, declaration? := declarationOf? info }
+/-- What a constant needs, and the declaration that makes it; `none` if the declaration of another constant makes it. -/
+private def needsOf (env : Environment) : ConstantInfo → Array Name × Option Declaration
+  | .quotInfo _ => (#[``Eq], some .quotDecl)
+  | .ctorInfo info => (#[info.induct], none)
+  | .recInfo info => (info.all.toArray, none)
+  | .inductInfo info => needsOfInductive env info
+  | info@(.axiomInfo value) => (constantsOf info, some (.axiomDecl value))
+  | info@(.defnInfo value) => (constantsOf info, some (.defnDecl value))
+  | info@(.thmInfo value) => (constantsOf info, some (.thmDecl value))
+  | info@(.opaqueInfo value) => (constantsOf info, some (.opaqueDecl value))
 
 /--
 A text may raise its own limits, so only the request's time is limited. Since 4.33, an option limits the kernel's depth,
@@ -114,9 +104,9 @@ def declarationsBehind (env : Environment) (base : Kernel.Environment) (roots : 
       if seen.contains name || (base.find? name).isSome then continue
       seen := seen.insert name ()
       let some info := env.find? name | continue
-      let plan := addPlan env info
-      if let some declaration := plan.declaration? then work := work.push (.leave info declaration)
-      work := work ++ plan.uses.reverse.map Work.enter
+      let (uses, declaration?) := needsOf env info
+      if let some declaration := declaration? then work := work.push (.leave info declaration)
+      work := work ++ uses.reverse.map Work.enter
   return found
 
 /--

@@ -132,11 +132,8 @@ private def readModule? (module : Name) : DojoM (Option Module) := do
 /-- The module of a file in the project. -/
 def moduleOfFile? (fileName : String) : DojoM (Option Name) := do
   unless fileName.endsWith ".lean" do return none
-  let inside := match (← read).project? with
-    | some project =>
-      let folder := s!"{project}/"
-      if fileName.startsWith folder then behind folder fileName else fileName
-    | none => fileName
+  let folder := ((← read).project?.map fun project => s!"{project}/").getD ""
+  let inside := if fileName.startsWith folder then behind folder fileName else fileName
   if inside.startsWith "/" || inside.startsWith ".." then return none
   let parts := (extractBytes inside 0 (inside.utf8ByteSize - 5)).splitOn "/" |>.filter (fun p => p != "." && p != "")
   return some (parts.foldl (init := .anonymous) .str)
@@ -311,12 +308,11 @@ private partial def refuseClash (module : Module) (below : Base) (kernel : Bool)
 
 /-- The environment after a module that is elaborated in memory on top of others. -/
 private partial def chained (key : String) (module : Module) (below : Base) (kernel : Bool) : DojoM Environment := do
-  let chains := (← read).chains
-  if let some env ← Imported.find? chains maxChains key then return env
-  let (env, failed) ← elaborateModule module below kernel
-  if below.owners.any (!module.imports.contains ·.1) && (failed || evades below.env env) then
-    refuseClash module below kernel
-  keepLast chains maxChains (·.key == key) { key, env }
+  let (env, _) ← Imported.cached (← read).chains maxChains key do
+    let (env, failed) ← elaborateModule module below kernel
+    if below.owners.any (!module.imports.contains ·.1) && (failed || evades below.env env) then
+      refuseClash module below kernel
+    return env
   return env
 
 /-- The environment of a plan; the project's own modules are elaborated in memory. -/

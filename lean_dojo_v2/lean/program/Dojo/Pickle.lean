@@ -41,8 +41,7 @@ private def localKinds : Array LocalDeclKind := #[.default, .implDetail, .auxDec
 
 private def writeLocal (decl : LocalDecl) : TablesM Json := do
   let shared : List Json := [
-    toJson (← writeName decl.fvarId.name), toJson (← writeName decl.userName), toJson (← writeExpr decl.type),
-    toJson (localKinds.idxOf decl.kind)]
+    ← writeName decl.fvarId.name, ← writeName decl.userName, ← writeExpr decl.type, localKinds.idxOf decl.kind]
   match decl with
   | .cdecl .. => return .arr (.str "hypothesis" :: shared ++ [toJson decl.binderInfo.toUInt64.toNat]).toArray
   | .ldecl _ _ _ _ value nondep _ =>
@@ -51,21 +50,20 @@ private def writeLocal (decl : LocalDecl) : TablesM Json := do
 private def writeMVar (goal : MVarId) (decl : MetavarDecl) : TablesM Json := do
   let locals ← (decl.lctx.decls.toArray.filterMap id).mapM writeLocal
   let instances ← decl.localInstances.mapM fun one => return toJson [← writeName one.className, ← writeExpr one.fvar]
-  let kind := match decl.kind with
+  let kind : Nat := match decl.kind with
     | .natural => 0
     | .synthetic => 1
     | .syntheticOpaque => 2
   return .arr #[
-    toJson (← writeName goal.name), toJson (← writeName decl.userName), .arr locals, .arr instances,
-    toJson (← writeExpr decl.type), toJson (kind : Nat), toJson decl.numScopeArgs]
+    ← writeName goal.name, ← writeName decl.userName, .arr locals, .arr instances, ← writeExpr decl.type, kind,
+    decl.numScopeArgs]
 
 private def writeMetavariables (mctx : MetavarContext) : TablesM (List (String × Json)) := do
   let decls := (mctx.decls.toList.toArray.qsort fun a b => a.2.index < b.2.index)
   let rows ← decls.mapM fun (goal, decl) => writeMVar goal decl
   let assigned ← mctx.eAssignment.toList.mapM fun (goal, e) => return toJson [← writeName goal.name, ← writeExpr e]
   let delayed ← mctx.dAssignment.toList.mapM fun (goal, value) => return Json.arr #[
-    toJson (← writeName goal.name), toJson (← value.fvars.mapM writeExpr),
-    toJson (← writeName value.mvarIdPending.name)]
+    ← writeName goal.name, toJson (← value.fvars.mapM writeExpr), ← writeName value.mvarIdPending.name]
   let levels ← (declaredLevels mctx).mapM fun id => writeName id.name
   let levelValues ← mctx.lAssignment.toList.mapM fun (id, l) => return toJson [← writeName id.name, ← writeLevel l]
   return [

@@ -101,9 +101,8 @@ def openDrafts (unit : Elaborated) (library : Environment) (above : Above) (mctx
 def hasTypeAt (unit : Elaborated) (context : ContextInfo) (lctx : LocalContext) (e type : Expr) : DojoM Bool := do
   if e.isSyntheticSorry then return false
   let monads := (← Monads.ofCommand unit.before).atNode context context.mctx context.env
-  match ← monads.attempt (withLCtx lctx {} do isDefEqGuarded (← inferType e) type) with
-  | (.ok fits, _) => return fits
-  | (.error _, _) => return false
+  let (fits, _) ← monads.attempt (withLCtx lctx {} do isDefEqGuarded (← inferType e) type)
+  return fits matches .ok true
 
 /-!
 ## The places of states in a text

@@ -304,9 +304,7 @@ private def withImports (session : Session) (before : Nat × Nat) (answer : Json
 def answer (session : Session) (line : String) : IO String := do
   let before ← session.imports.get
   let parsed := parseLine line
-  let isOurs := match parsed with
-    | .ok (name, _) => name.startsWith "dojo."
-    | .error _ => false
+  let isOurs := parsed.toOption.any (·.1.startsWith "dojo.")
   let (_, answer) ← IO.FS.withIsolatedStreams (isolateStderr := false) do
     match ← (handle parsed session).toBaseIO with
     | .ok json => pure json

@@ -19,22 +19,18 @@ structure Failure where
   desc : String
   deriving Inhabited, ToJson
 
-/-- The type of a field. -/
 inductive Kind where
   | text | boolean | natural | texts | naturals | object
   deriving BEq, Inhabited
 
-/-- A field of a command. -/
 structure Field where
   name : String
   kind : Kind
   required : Bool := false
   deriving Inhabited
 
-/-- A field that may be absent. -/
 def optional (kind : Kind) (name : String) : Field := { name, kind }
 
-/-- A required field. -/
 def required (kind : Kind) (name : String) : Field := { name, kind, required := true }
 
 namespace Kind

@@ -204,7 +204,6 @@ structure Session where
   /-- A token that is set when the current request has taken too long. -/
   cancel : IO.Ref (Option IO.CancelToken)
 
-/-- The monad of commands. -/
 abbrev DojoM := ReaderT Session (EIO Failure)
 
 instance : MonadLift IO DojoM where
@@ -222,7 +221,6 @@ def orRefuse {α} (kind : String) : Except String α → DojoM α
 
 def settings : DojoM Settings := do (← read).settings.get
 
-/-- The environment of the session. -/
 def sessionEnv : DojoM Environment := do return (← (← read).command.get).env
 
 /-- Replaces the command state of the session. -/
@@ -236,7 +234,11 @@ def keepLast {α} (cache : IO.Ref (Array α)) (limit : Nat) (isOld : α → Bool
     let others := all.filter (!isOld ·)
     (others.extract (others.size + 1 - limit) others.size).push one
 
-/-- A command of the protocol. -/
+/-- What the kernel objects to in some constants that `env` has beyond `base`. -/
+def objection? (base env : Environment) (names : Array Name) : DojoM (Option String) := do
+  let problem? ← problemBeyond? base env names (← (← read).cancel.get)
+  return problem?.map fun problem => s!"the kernel refuses {problem.constant}: {problem.message}"
+
 structure Command where
   name : String
   fields : List Field := []

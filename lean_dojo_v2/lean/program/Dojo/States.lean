@@ -84,7 +84,6 @@ def runParser (env : Environment) (text : String) (parser : Parser.ParserFn) :
   if !state.allErrors.isEmpty then throw (state.toErrorMsg input)
   return (input, state)
 
-/-- Parses a whole text. -/
 def parseWhole (env : Environment) (text : String) (parser : Parser.ParserFn) : Except String Syntax := do
   let (input, state) ← runParser env text parser
   if state.pos.byteIdx == text.utf8ByteSize then return state.stxStack.back
@@ -105,7 +104,6 @@ def elaborateText (monads : Monads) (text : String) (elaborate : Syntax → Term
     settle
     instantiateMVars e
 
-/-- A new goal of a type. -/
 def newGoal (type : Expr) (userName : Name := .anonymous) : MetaM MVarId := do
   return (← mkFreshExprSyntheticOpaqueMVar type userName).mvarId!
 
@@ -113,7 +111,6 @@ def newGoal (type : Expr) (userName : Name := .anonymous) : MetaM MVarId := do
 def Monads.withLevels (monads : Monads) (levels : List Name) : Monads :=
   { monads with termState.levelNames := levels }
 
-/-- Forgets Lean's messages. -/
 def Monads.withoutMessages (monads : Monads) : Monads :=
   { monads with coreState.messages := {} }
 

@@ -105,11 +105,6 @@ private def hiddenText (monads : Monads) (owed : List MVarId) : DojoM String := 
   let (asking, _) ← monads.run (owed.filterM fun goal => return !(← isInhabited goal))
   if asking.isEmpty then return "" else goalsText monads.printContext asking
 
-/-- The kernel's problem with what a step has added: an option of Lean, or a program, can bypass the kernel. -/
-private def uncheckedProblem? (stored : ProofState) (env : Environment) : DojoM (Option Problem) := do
-  let added := (addedTo stored.env env).filter fun (_, info) => !info.isUnsafe && !info.isPartial
-  problemBeyond? stored.env env (added.map (·.1)) (← (← read).cancel.get)
-
 private def acceptStep (stored : ProofState) (monads : Monads) (before after : List MVarId) (fragments : List Fragment)
     (log : Array SerialMessage) (withAxioms : Bool) : DojoM Json := do
   let env := monads.coreState.env
@@ -122,8 +117,9 @@ private def acceptStep (stored : ProofState) (monads : Monads) (before after : L
   let used := (closureOf env cited (isAuxiliary env)).map (·.1)
   if let some circular := used.find? stored.forbidden.contains then
     return refused s!"the proof uses {nameText circular}, which it should prove"
-  if let some problem ← uncheckedProblem? stored env then
-    return refused s!"the kernel refuses {problem.constant}: {problem.message}"
+  -- an option of Lean, or a program, can bypass the kernel
+  let added := (addedTo stored.env env).filter fun (_, info) => !info.isUnsafe && !info.isPartial
+  if let some objection ← objection? stored.env env (added.map (·.1)) then return refused objection
   let next : ProofState := { stored with
     monads := { monads with coreContext := stored.monads.coreContext }
     goals := after, outside? := some outcome.outside, owed := outcome.owed, parents := outcome.gone, fragments }

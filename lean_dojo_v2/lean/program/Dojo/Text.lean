@@ -50,7 +50,6 @@ def ofString (original : String) : SourceText :=
     (all.push stop, stop + 1)
   { original, lean, fileMap := FileMap.ofString lean, mark, removed }
 
-/-- The number of bytes of Lean's text. -/
 def size (text : SourceText) : Nat := text.lean.utf8ByteSize
 
 /-- Lean's byte offset as a byte offset in the file. -/

@@ -37,7 +37,6 @@ def ileanText (module : Name) (fileMap : FileMap) (trees : Array InfoTree) : IO 
 
 /-! ## Collecting what a trace records -/
 
-/-- What was found so far. -/
 private structure Found where
   declarations : Array Json := #[]
   tactics : Array Json := #[]
@@ -138,9 +137,7 @@ private def collect (file : OpenFile) (found : IO.Ref Found) (unit : Elaborated)
 private def declarationJson (text : SourceText) (unit : Elaborated) (added : Array (Name × ConstantInfo))
     (declared : Declared) : Json :=
   let env := unit.after.env
-  let uses := match declared.name? with
-    | some name => if (env.find? name).isSome then usesOf env name added else #[]
-    | none => #[]
+  let uses := (declared.name?.filter fun name => (env.find? name).isSome).elim #[] (usesOf env · added)
   let bytes (range : ByteRange) : String × Json := ("bytes", text.bytes range.1 range.2)
   record [
     ("lean_name", declared.name?.elim .null fun name => .str (nameText name)), ("uses", toJson (uses.map nameText)),
