@@ -1,4 +1,3 @@
-import Dojo.Proofs
 import Dojo.States
 
 /-!
@@ -27,7 +26,6 @@ private def withHoles {α} (stx : Syntax) (act : Expr → Expr → List MVarId �
     let (term, goals) ← elabTermWithHoles stx type .anonymous (allowNaturalHoles := true)
     act type term goals
 
-/-- A term for the goal. -/
 def assignTerm (stx : Syntax) : TacticM Unit :=
   withHoles stx fun _ term goals => replaceGoal term goals
 
@@ -124,7 +122,6 @@ private def convOf? (fragments : List Fragment) (goal : MVarId) : Option (Expr �
     | .conv of right proof => if of == goal then some (right, proof) else none
     | _ => none
 
-/-- Leaves the mode of a goal. -/
 private def leave (fragments : List Fragment) : Fragment → TacticM (List Fragment)
   | .calc goal _ => return fragments.filter (·.goal != goal)
   | .conv goal right proof => leaveConv fragments goal right proof
@@ -194,7 +191,6 @@ private def calcStep (fragments : List Fragment) (goal : MVarId) (previous? : Op
   setGoals (step.mvarId! :: after.mvarId! :: others)
   return rest ++ [.calc after.mvarId! (some right)]
 
-/-- One step in the language of a fragment. -/
 def fragmentStep (fragments : List Fragment) (fragment : Fragment) (stx : Syntax) : TacticM (List Fragment) :=
   match fragment with
   | .calc goal previous? => calcStep fragments goal previous? stx

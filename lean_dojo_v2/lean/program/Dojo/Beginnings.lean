@@ -1,6 +1,4 @@
 import Dojo.Environments
-import Dojo.Frontend
-import Dojo.Session
 
 /-!
 # Beginnings of texts, which stay elaborated
@@ -20,7 +18,7 @@ def maxStops : Nat := 8192
 private def Stop.place (stop : Stop) : Nat := stop.parserState.pos.byteIdx
 
 /-- The place before the first command of a text. -/
-def firstStop (header : Array Json) (parserState : Parser.ModuleParserState) (state : Command.State) : Stop :=
+def firstStop (header : Array SerialMessage) (parserState : Parser.ModuleParserState) (state : Command.State) : Stop :=
   { parserState, state, messages := header, isClean := header.isEmpty }
 
 /-- The place after a command; `none` if Lean reads nothing after it, so that another text may continue it. -/
@@ -114,7 +112,7 @@ structure Reached where
   parserState : Parser.ModuleParserState
   state : Command.State
   /-- All messages so far. -/
-  messages : Array Json
+  messages : Array SerialMessage
   /-- Whether nothing had to be elaborated. -/
   warm : Bool
 

@@ -1,6 +1,4 @@
-import Lean
 import Dojo.Constants
-import Dojo.Known
 
 /-!
 # Terms and statements as texts that can be compared
@@ -26,13 +24,16 @@ def exactName (name : Name) : String :=
 /-- Numbers of names, by their first mention. -/
 abbrev Numbers := Known Name Nat
 
+/-- Gives a name the next number, unless it has one. -/
+def Numbers.add (numbers : Numbers) (name : Name) : Numbers :=
+  if numbers.contains name then numbers else numbers.insert name numbers.size
+
 private structure Table where
   rows : Array String := #[]
   places : Known String Nat := {}
   known : Known ExprStructEq Nat := {}
   variables : Numbers
 
-/-- How constants and universe parameters are written. -/
 private structure Spelling where
   constant : Name → String
   universes : Numbers
@@ -52,12 +53,6 @@ private def literalText : Literal → String
   | .natVal n => toString n
   | .strVal text => text.quote
 
-private def binderDigit : BinderInfo → String
-  | .default => "0"
-  | .implicit => "1"
-  | .strictImplicit => "2"
-  | .instImplicit => "3"
-
 private def enterRow (row : String) : StateM Table Nat := fun table =>
   match table.places.find? row with
   | some place => (place, table)
@@ -73,10 +68,11 @@ private def numberOf (name : Name) : StateM Table Nat := fun table =>
     (number, { table with variables := table.variables.insert name number })
 
 private partial def visitTerm (spelling : Spelling) (e : Expr) : StateM Table Nat := do
+  let visit := visitTerm spelling
   match e with
   | .bvar i => enterRow s!"#{i}"
   | .lit literal => enterRow s!"lit {literalText literal}"
-  | .mdata _ inner => visitTerm spelling inner
+  | .mdata _ inner => visit inner
   | _ =>
     if let some place := (← get).known.find? ⟨e⟩ then return place
     let place ← match e with
@@ -86,31 +82,18 @@ private partial def visitTerm (spelling : Spelling) (e : Expr) : StateM Table Na
       | .const name levels =>
         let levels := levels.map (levelText spelling.universes)
         enterRow s!"const {spelling.constant name} {" ".intercalate levels}"
-      | .app function argument => do
-        let function ← visitTerm spelling function
-        enterRow s!"app {function} {← visitTerm spelling argument}"
-      | .lam _ type body info => do
-        let type ← visitTerm spelling type
-        enterRow s!"lam {binderDigit info} {type} {← visitTerm spelling body}"
-      | .forallE _ type body info => do
-        let type ← visitTerm spelling type
-        enterRow s!"all {binderDigit info} {type} {← visitTerm spelling body}"
-      | .letE _ type value body _ => do
-        let type ← visitTerm spelling type
-        let value ← visitTerm spelling value
-        enterRow s!"let {type} {value} {← visitTerm spelling body}"
+      | .app function argument => do enterRow s!"app {← visit function} {← visit argument}"
+      | .lam _ type body info => do enterRow s!"lam {info.toUInt64} {← visit type} {← visit body}"
+      | .forallE _ type body info => do enterRow s!"all {info.toUInt64} {← visit type} {← visit body}"
+      | .letE _ type value body _ => do enterRow s!"let {← visit type} {← visit value} {← visit body}"
       | .proj structName index inner => do
-        enterRow s!"proj {spelling.constant structName} {index} {← visitTerm spelling inner}"
+        enterRow s!"proj {spelling.constant structName} {index} {← visit inner}"
       | _ => enterRow "?"
     modify fun table => { table with known := table.known.insert ⟨e⟩ place }
     return place
 
 /-- Numbers in the order of an array. -/
-def numbered (names : Array Name) : Numbers := Id.run do
-  let mut numbers : Numbers := {}
-  for name in names do
-    unless numbers.contains name do numbers := numbers.insert name numbers.size
-  return numbers
+def numbered (names : Array Name) : Numbers := names.foldl .add {}
 
 /--
 The canonical text of a term. Free variables and metavariables are written as numbers; `variables` holds those that
@@ -150,30 +133,28 @@ mutual
 /-- Labels a constant, and the constants that it needs. -/
 private partial def addLabel (own : NameMap ConstantInfo) (name : Name) : StateM Labels Unit := do
   if (← get).labels.contains name then return
-  let some info := own.find? name
-    | modify fun all => { all with labels := all.labels.insert name (exactName name) }
+  let label (text : String) : StateM Labels Unit := modify fun all => { all with labels := all.labels.insert name text }
+  let some info := own.find? name | label (exactName name)
   -- for constants that mention themselves
-  modify fun all => { all with labels := all.labels.insert name s!"!{exactName name}" }
+  label s!"!{exactName name}"
   unless isTransparent info do return
   let text ← contentOf own info
-  modify fun all =>
+  let place ← modifyGet fun all =>
     match all.places.find? text with
-    | some place => { all with labels := all.labels.insert name s!"~{place}" }
+    | some place => (place, all)
     | none =>
       let place := all.texts.size
-      { labels := all.labels.insert name s!"~{place}"
-        texts := all.texts.push text
-        places := all.places.insert text place }
+      (place, { all with texts := all.texts.push text, places := all.places.insert text place })
+  label s!"~{place}"
 
-/-- The kind and the content of a constant. -/
-private partial def contentOf (own : NameMap ConstantInfo) (info : ConstantInfo) : StateM Labels String := do
-  let universes := numbered info.levelParams.toArray
-  let mut texts := #[]
-  for e in said info do
-    e.getUsedConstants.forM (addLabel own)
-    let labels := (← get).labels
-    texts := texts.push (canonical e universes fun name => (labels.find? name).getD (exactName name)).1
-  return s!"{kindWord info}:{":".intercalate texts.toList}"
+/-- The canonical text of a term of a constant, with labels for what it mentions. -/
+private partial def labelled (own : NameMap ConstantInfo) (info : ConstantInfo) (e : Expr) : StateM Labels String := do
+  e.getUsedConstants.forM (addLabel own)
+  let labels := (← get).labels
+  return (canonical e (numbered info.levelParams.toArray) fun name => (labels.find? name).getD (exactName name)).1
+
+private partial def contentOf (own : NameMap ConstantInfo) (info : ConstantInfo) : StateM Labels String :=
+  return s!"{kindWord info}:{":".intercalate (← (said info).mapM (labelled own info))}"
 
 end
 
@@ -189,13 +170,8 @@ def statementText (find? : Name → Option ConstantInfo) (base : Kernel.Environm
   let written := (own.toList.filter fun (_, info) => !isTransparent info).map fun (name, info) => (exactName name, info)
   let sorted := written.toArray.qsort fun (a, _) (b, _) => a < b
   let all : StateM Labels (Array String) := do
-    info.type.getUsedConstants.forM (addLabel own)
-    let labels := (← get).labels
-    let universes := numbered info.levelParams.toArray
-    let mut texts := #[(canonical info.type universes fun name => (labels.find? name).getD (exactName name)).1]
-    for (key, info) in sorted do
-      texts := texts.push s!"{key}:{← contentOf own info}"
-    return texts
+    let type ← labelled own info info.type
+    return #[type] ++ (← sorted.mapM fun (key, info) => return s!"{key}:{← contentOf own info}")
   let (texts, labels) := all.run {}
   return "|".intercalate (texts ++ labels.texts).toList
 

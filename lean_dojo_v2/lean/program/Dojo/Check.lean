@@ -1,10 +1,6 @@
 import Dojo.Canonical
-import Dojo.Environments
-import Dojo.Export
 import Dojo.Files
 import Dojo.Parts
-import Dojo.Pretty
-import Dojo.Session
 
 /-!
 # `dojo.check` and `dojo.judge`: what declarations depend on
@@ -49,20 +45,16 @@ private def writtenIn (env : Environment) (added : Array (Name × ConstantInfo))
   return found
 
 private def constantJson (name : Name) (info : ConstantInfo) : Json :=
-  let hasSorry := info.type.hasSorry || (valueOf? info).any (·.hasSorry)
+  let hasSorry := info.type.hasSorry || valueHasSorry info
   record [("name", .str (userText name)), ("kind", .str (kindWord info))]
     [if hasSorry then some ("sorry", .bool true) else none]
 
-/-- A text that changes when a module of the project changes that the imports lead to. -/
-private def sourcesText (imports : Array Name) : DojoM String := do
-  -- never empty, because an engine that cannot tell says the empty text
-  return "\n".intercalate ("sources" :: (← sourceKeys imports).toList)
-
 /-- For each tactic in the sequences of a command: where it stands, whether it ran, and whether it changed the goals. -/
-private def tacticsIn (unit : Elaborated) (text : SourceText) : IO (Array Json) := do
-  let sequences ← unit.sequences
-  let runs ← runsOf unit sequences
-  return sequences.flatten.map fun member =>
+private def tacticsIn (unit : Elaborated) (text : SourceText) : Array Json :=
+  let nodes := unit.nodes
+  let sequences := unit.sequences nodes
+  let runs := runsOf nodes sequences
+  sequences.flatten.map fun member =>
     let run? := runs[member]?
     record [
       ("bytes", text.bytes member.1 member.2), ("ran", .bool run?.isSome), ("changed", .bool (run?.any (·.changed)))]
@@ -70,23 +62,17 @@ private def tacticsIn (unit : Elaborated) (text : SourceText) : IO (Array Json) 
 /-- The report on a constant that was requested, or that is declared in the text. -/
 private def reportJson (library env : Environment) (withStatements : Bool) (wanted : Wanted) : String × Json :=
   let start := wanted.start?.toList.map fun start => ("start", toJson #[start.line, start.column + 1])
-  let statement (info : ConstantInfo) : List (String × Json) :=
-    if withStatements then [("statement", .str (statementText env.find? library.toKernelEnv info))] else []
   let about := match wanted.name?.bind env.find? with
     | none => [("exists", .bool false)]
-    | some info => [("exists", .bool true), ("kind", .str (kindWord info))] ++ statement info
+    | some info => [("exists", .bool true), ("kind", .str (kindWord info))] ++
+      if withStatements then [("statement", .str (statementText env.find? library.toKernelEnv info))] else []
   (wanted.written, record (start ++ about))
 
 private def checkText (request : Request) : DojoM Json := do
   let { file, warm, .. } ← openBehind request
-  let said ← IO.mkRef file.messages
   let tactics ← IO.mkRef (#[] : Array Json)
-  let state ← file.run fun unit => do
-    said.modify (· ++ unit.messages)
-    if request.flag "tactics" then
-      let found ← (tacticsIn unit file.text : IO (Array Json))
-      tactics.modify (· ++ found)
-    return false
+  let (messages, state) ← file.run fun unit => do
+    if request.flag "tactics" then tactics.modify (· ++ tacticsIn unit file.text)
   let env := state.env
   let added := addedTo file.below env
   let asked := (request.texts "names").toArray.map fun written => { written, name? := lookUp env written : Wanted }
@@ -97,17 +83,17 @@ private def checkText (request : Request) : DojoM Json := do
   exported.set now
   let found ← (tactics.get : BaseIO (Array Json))
   return record [
-    ("messages", .arr (← said.get)),
+    ("messages", toJson messages),
     ("declarations", record (wanted.map (reportJson file.base.library env (request.flag "statements"))).toList),
     ("new_constants", .arr (added.map fun (name, info) => constantJson name info)),
     ("export", json),
-    ("sources", .str (← sourcesText file.imports)),
+    -- never empty, because an engine that cannot tell says the empty text
+    ("sources", .str ("\n".intercalate ("sources" :: (← sourceKeys file.imports).toList))),
     ("warm", .bool warm)]
     [if request.flag "tactics" then some ("tactics", .arr found) else none]
 
 /-! ## The judge -/
 
-/-- The verdict on a constant that was given to the kernel. -/
 private def verdict (library : Environment) (court : Court) (name : Name) : Json :=
   let base := library.toKernelEnv
   let find? := court.kernel.find?
@@ -119,16 +105,16 @@ private def verdict (library : Environment) (court : Court) (name : Name) : Json
     let statement := if info matches .thmInfo _ then [("statement", .str (statementText find? base info))] else []
     record ([
       ("exists", .bool true), ("kind", .str (kindWord info)), ("lean_name", .str (nameText name)), problem] ++
-      native ++ statement ++ (restWith find? court.kernel #[name] library).json)
+      native ++ statement ++ [("axioms", toJson (axiomsWith find? court.kernel #[name] library))])
 
 /-- The number of contexts that are kept, each with the kernel's environment behind it. -/
 private def maxGrounds : Nat := 8
 
 /-- Gives the kernel the declarations of a context that it has not had; `none` if one of their names is already taken. -/
-private def Ground.enter? (ground : Ground) (context : Array Numbered) (rows : Std.HashMap Nat Declaration)
+private def Ground.enter? (ground : Ground) (context : Array (Nat × Option Declaration)) (rows : Std.HashMap Nat Declaration)
     (cancel? : Option IO.CancelToken) : IO (Option Ground) := do
   let mut ground := ground
-  for { key, .. } in context do
+  for (key, _) in context do
     let some declaration := rows[key]? | return none
     let names := (partsOfDeclaration declaration).1
     match names.findSome? ground.keys.find? with
@@ -138,36 +124,29 @@ private def Ground.enter? (ground : Ground) (context : Array Numbered) (rows : S
       ground := { ground with court := ← ground.court.hear declaration cancel?, keys }
   return some ground
 
-private def Court.hearAll (court : Court) (declarations : Array Declaration) (cancel? : Option IO.CancelToken) : IO Court :=
-  declarations.foldlM (init := court) (·.hear · cancel?)
-
-/-- Whether the kernel accepted all requested constants. -/
 private def Court.accepts (court : Court) (constants : List (String × Name)) : Bool :=
   constants.all fun (_, name) => (court.kernel.find? name).isSome && !court.refused.contains name
 
 private def judge (request : Request) : DojoM Json := do
   let session ← read
-  let given ← orRefuse "export" ((readExport ((request.get? "export").getD .null)).mapError (s!"export: {·}"))
-  for one in given.context do
-    if let some declaration := one.declaration? then session.contexts.modify (·.insert one.key declaration)
+  let given ← orRefuse "export" ((readExport (request.payload.getObjValD "export")).mapError (s!"export: {·}"))
+  for (key, declaration?) in given.context do
+    if let some declaration := declaration? then session.contexts.modify (·.insert key declaration)
   let rows ← session.contexts.get
-  if let some one := given.context.find? (!rows.contains ·.key) then
-    refuse "context" s!"declaration {one.key} is not known"
+  if let some (key, _) := given.context.find? (!rows.contains ·.1) then
+    refuse "context" s!"declaration {key} is not known"
   let library ← importConstants (given.imports.map ({ module := · }))
   let cancel? ← session.cancel.get
   let fresh : Ground := { imports := given.imports, court := { kernel := library.toKernelEnv } }
   let hear (ground : Ground) : IO (Option (Ground × Court)) := do
     let some ground ← ground.enter? given.context rows cancel? | return none
-    return some (ground, ← ground.court.hearAll given.declarations cancel?)
+    return some (ground, ← given.declarations.foldlM (init := ground.court) (·.hear · cancel?))
   let isOurs (ground : Ground) : Bool := ground.imports == given.imports
   -- a name may be taken by a declaration of another text, so nothing is refused before it was tried on the bare library
-  let kept? := (← session.grounds.get).find? isOurs
-  let found? ← match kept? with
-    | some ground => do pure ((← (hear ground : IO _)).filter (·.2.accepts given.constants))
-    | none => pure none
-  let some (ground, court) ← (match found? with
-    | some found => pure (some found)
-    | none => hear fresh : IO _) | refuse "export" "export: context: two declarations with the same name"
+  let kept := (← session.grounds.get).filter isOurs
+  let accepted? ← (kept.findSomeM? fun ground => return (← hear ground).filter (·.2.accepts given.constants) : IO _)
+  let some (ground, court) ← (if accepted?.isSome then pure accepted? else hear fresh : IO _)
+    | refuse "export" "export: context: two declarations with the same name"
   keepLast session.grounds maxGrounds isOurs ground
   let verdicts := given.constants.map fun (word, name) => (word, verdict library court name)
   return record [("declarations", record verdicts)]

@@ -52,12 +52,6 @@ else
     | .obj members => (RBNode.fold (fun all name value => (name, value) :: all) [] members).reverse
     | _ => []
 
-/-- Whether an import is an `import all`, which modules may have since 4.20. -/
-if_known Lean.Import.importAll then
-  def isWhole (one : Import) : Bool := one.importAll
-else
-  def isWhole (_ : Import) : Bool := false
-
 /-- The declared universe metavariables; since 4.31 Lean numbers them, and they are in that order. -/
 if_known Lean.MetavarContext.lDecls then
   def declaredLevels (mctx : MetavarContext) : List LMVarId :=
@@ -76,26 +70,6 @@ else
 def commandContext (fileName : String) (fileMap : FileMap) (position : Nat) (cancelTk? : Option IO.CancelToken) :
     Command.Context :=
   { fileName, fileMap, cmdPos := ⟨position⟩, snap? := none, cancelTk? }
-
-/-- What a constant was where it was declared; without its proof or body, it is an axiom here. -/
-inductive Origin where
-  | theorem | axiom | definition | other
-  deriving BEq
-
-/-- What a constant was where it was declared. Modules record this since they have exported parts (4.19). -/
-if_known Lean.getOriginalConstKind? then
-  def originOf (env : Environment) (name : Name) : Origin :=
-    match getOriginalConstKind? env name with
-    | some .thm => .theorem
-    | some .axiom => .axiom
-    | some .defn => .definition
-    | _ => .other
-else
-  def originOf (env : Environment) (name : Name) : Origin :=
-    match env.find? name with
-    | some (.thmInfo _) => .theorem
-    | some (.axiomInfo _) => .axiom
-    | _ => .other
 
 /-- The references of a module to constants. Since 4.25, Lean returns its declarations along with them. -/
 if_known Lean.Lsp.Decls then

@@ -22,10 +22,12 @@ def kindWord : ConstantInfo → String
 
 /-- The value of a definition, a theorem or an opaque constant. -/
 def valueOf? : ConstantInfo → Option Expr
-  | .defnInfo value => some value.value
-  | .thmInfo value => some value.value
-  | .opaqueInfo value => some value.value
+  | .defnInfo value | .thmInfo value | .opaqueInfo value => some value.value
   | _ => none
+
+def valueHasSorry (info : ConstantInfo) : Bool := (valueOf? info).any (·.hasSorry)
+
+def setOf (names : Array Name) : NameSet := names.foldl (·.insert ·) {}
 
 /-- A name as its author writes it: without the prefix that makes private names unique. -/
 def userText (name : Name) : String := nameText (privateToUserName name)
@@ -34,11 +36,8 @@ def userText (name : Name) : String := nameText (privateToUserName name)
 def moduleOf? (env : Environment) (name : Name) : Option Name := do
   env.allImportedModuleNames[(← env.getModuleIdxFor? name).toNat]?
 
-unsafe def samePointerUnsafe {α : Type} (a b : α) : Bool := ptrEq a b
-
 /-- Whether two values are the same object in memory. This only saves work and changes no answer. -/
-@[implemented_by samePointerUnsafe]
-opaque samePointer {α : Type} (a b : α) : Bool
+@[inline] def samePointer {α : Type} (a b : α) : Bool := unsafe ptrEq a b
 
 private abbrev Node := PersistentHashMap.Node Name ConstantInfo
 
@@ -53,19 +52,13 @@ private partial def newIn (old? : Option Node) (fresh : Node) (found : Array (Na
       | _ => #[]
     let mut found := found
     for i in [0:entries.size] do
-      let before := known[i]?
-      match entries[i]! with
-      | .null => pure ()
-      | .entry name info =>
-        /- The same pair: two environments share most of their memory. -/
-        if let some (.entry old _) := before then
-          if samePointer old name then continue
-        found := found.push (name, info)
-      | .ref node =>
-        let old? := match before with
-          | some (.ref node) => some node
-          | _ => none
-        found := newIn old? node found
+      match entries[i]!, known[i]? with
+      | .null, _ => pure ()
+      /- The same pair: two environments share most of their memory. -/
+      | .entry name info, some (.entry old _) => unless samePointer old name do found := found.push (name, info)
+      | .entry name info, _ => found := found.push (name, info)
+      | .ref node, some (.ref old) => found := newIn (some old) node found
+      | .ref node, _ => found := newIn none node found
     return found
 
 /-- The constants of `after` that were elaborated, not imported, and that `before` does not have. -/
@@ -115,9 +108,8 @@ def closureWith (find? : Name → Option ConstantInfo) (roots : Array Name) (fol
   return found
 
 /-- The same in an environment. -/
-def closureOf (env : Environment) (roots : Array Name) (follow : Name → Bool)
-    (parts : ConstantInfo → Array Name := constantsOf) : Array (Name × Option ConstantInfo) :=
-  closureWith env.find? roots follow parts
+def closureOf (env : Environment) (roots : Array Name) (follow : Name → Bool) : Array (Name × Option ConstantInfo) :=
+  closureWith env.find? roots follow
 
 /-- The axioms that some constants depend on. -/
 private def axiomsIn (env : Environment) (names : Array Name) : Array Name :=
@@ -126,44 +118,28 @@ private def axiomsIn (env : Environment) (names : Array Name) : Array Name :=
 
 /-- Whether an environment has the proofs of its library's theorems. The embedded package does not. -/
 def hasProofs (library : Environment) : Bool :=
-  match library.find? ``Eq.symm with
-  | some (.axiomInfo _) => false
-  | _ => true
+  !(library.find? ``Eq.symm matches some (.axiomInfo _))
 
 /-- An axiom, and whether it is from the library. -/
 structure Axiom where
-  name : Name
+  name : String
   library : Bool
-  deriving Inhabited
-
-/-- What constants depend on. -/
-structure Rest where
-  axioms : Array Axiom := #[]
-  /-- The number of the library's theorems whose proofs are not in the package. -/
-  unseen : Nat := 0
-
-/-- The fields of an answer. -/
-def Rest.json (rest : Rest) : List (String × Json) :=
-  let axiomJson (one : Axiom) : Json :=
-    Json.mkObj [("name", .str (userText one.name)), ("library", .bool one.library)]
-  [("axioms", .arr (rest.axioms.map axiomJson)), ("library_theorems", toJson rest.unseen)]
+  deriving Inhabited, ToJson
 
 /-- Whether the kernel has accepted a theorem with its proof: the rest of a text may cite one that it has refused. -/
 private def isProved (kernel : Kernel.Environment) (name : Name) : Bool :=
-  match kernel.find? name with
-  | some (.thmInfo _) => true
-  | _ => false
+  kernel.find? name matches some (.thmInfo _)
 
 /--
-What constants depend on. `find?` looks up constants, and `kernel` has those that the kernel accepted. `library` is the
-environment of the library's modules, which no text can change; if it has its proofs, Lean's own collector goes through
-them.
+The axioms that constants depend on. `find?` looks up constants, and `kernel` has those that the kernel accepted.
+`library` is the environment of the library's modules, which no text can change; if it has its proofs, Lean's own
+collector goes through them.
 -/
-def restWith (find? : Name → Option ConstantInfo) (kernel : Kernel.Environment) (roots : Array Name)
-    (library : Environment) : Rest := Id.run do
+def axiomsWith (find? : Name → Option ConstantInfo) (kernel : Kernel.Environment) (roots : Array Name)
+    (library : Environment) : Array Axiom := Id.run do
   let base := library.toKernelEnv
   let isLocal (name : Name) : Bool := (base.find? name).isNone
-  let mut rest : Rest := {}
+  let mut found := #[]
   let mut imported := #[]
   for (name, info?) in closureWith find? roots isLocal do
     unless isLocal name do
@@ -171,20 +147,10 @@ def restWith (find? : Name → Option ConstantInfo) (kernel : Kernel.Environment
       continue
     let some info := info? | continue
     if info matches .axiomInfo _ || ((info matches .thmInfo _) && !isProved kernel name) then
-      rest := { rest with axioms := rest.axioms.push { name, library := false } }
-  if hasProofs library then
-    let axioms := (axiomsBehind library imported).getD (axiomsIn library imported)
-    return { rest with axioms := rest.axioms ++ axioms.map ({ name := ·, library := true }) }
-  for name in imported do
-    let some (.axiomInfo _) := base.find? name | continue
-    match originOf library name with
-    | .axiom => rest := { rest with axioms := rest.axioms.push { name, library := true } }
-    | .theorem => rest := { rest with unseen := rest.unseen + 1 }
-    | _ => pure ()
-  return rest
-
-/-- What constants of an environment depend on. -/
-def restsOn (env : Environment) (roots : Array Name) (library : Environment) : Rest :=
-  restWith env.find? env.toKernelEnv roots library
+      found := found.push { name := userText name, library := false }
+  let axioms := if hasProofs library then (axiomsBehind library imported).getD (axiomsIn library imported)
+    else imported.filter fun name =>
+      (base.find? name matches some (.axiomInfo _)) && getOriginalConstKind? library name == some .axiom
+  return found ++ axioms.map fun name => { name := userText name, library := true }
 
 end Dojo

@@ -13,33 +13,6 @@ namespace Dojo
 
 open Lean
 
-/-- A hypothesis, instantiated. -/
-private structure Hypothesis where
-  id : FVarId
-  /-- Whether a proof can refer to it by name. -/
-  writable : Bool
-  type : Expr
-  value? : Option Expr
-
-/-- A goal's hypotheses and its target. -/
-private structure Contents where
-  hypotheses : Array Hypothesis
-  target : Expr
-
-private def contentsOf (mctx : MetavarContext) (decl : MetavarDecl) : Contents :=
-  let whole (e : Expr) : Expr := (instantiateMVarsCore mctx e).1
-  let ordinary := decl.lctx.decls.toArray.filterMap id |>.filter (·.kind == .default)
-  let youngest := ordinary.foldl (init := ({} : NameMap FVarId)) fun known one => known.insert one.userName one.fvarId
-  let hypotheses := ordinary.map fun one =>
-    { id := one.fvarId
-      writable := !one.userName.hasMacroScopes && youngest.find? one.userName == some one.fvarId
-      type := whole one.type
-      value? := one.value?.map whole }
-  { hypotheses, target := whole decl.type }
-
-private def Contents.terms (contents : Contents) : Array Expr :=
-  contents.hypotheses.foldl (init := #[]) (fun all one => (all.push one.type) ++ one.value?.toArray) |>.push contents.target
-
 /-- The canonical text of a single term, and the universes and variables that it numbers, in order. -/
 private structure Spelt where
   text : String
@@ -65,60 +38,47 @@ private def spell (e : Expr) : StateM SpeltTerms Spelt := do
   modify (·.insert ⟨e⟩ spelt)
   return spelt
 
-private def numbersOf (numbers : Numbers) (names : Array Name) : String × Numbers := Id.run do
-  let mut numbers := numbers
-  let mut text := ""
-  for name in names do
-    unless numbers.contains name do numbers := numbers.insert name numbers.size
-    text := s!"{text} {(numbers.find? name).getD 0}"
-  return (text, numbers)
+/-- Numbers names that have none yet, and returns the numbers of all of them as a text. -/
+private def numbersOf (names : Array Name) : StateM Numbers String := do
+  modify (names.foldl .add ·)
+  let numbers ← get
+  return names.foldl (init := "") fun text name => s!"{text} {(numbers.find? name).getD 0}"
+
+private abbrev DigestM := StateT Numbering (StateM SpeltTerms)
 
 /-- The text of a term as a part of a goal: its own text, and the numbers of its universes and variables in the goal. -/
-private def termText (numbering : Numbering) (e : Expr) : StateM SpeltTerms (String × Numbering) := do
+private def termText (e : Expr) : DigestM String := do
   let spelt ← spell e
-  let (levels, universes) := numbersOf numbering.universes spelt.universes
-  let (names, variables) := numbersOf numbering.variables spelt.variables
-  return (s!"{spelt.text}[{levels} :{names}]", { universes, variables })
+  let numbering ← get
+  let (levels, universes) := (numbersOf spelt.universes).run numbering.universes
+  let (names, variables) := (numbersOf spelt.variables).run numbering.variables
+  set { universes, variables : Numbering }
+  return s!"{spelt.text}[{levels} :{names}]"
 
 /-- The text of a goal. Variables are numbered in the order of their first mention. -/
-private def Contents.text (contents : Contents) (numbering : Numbering) : StateM SpeltTerms (String × Numbering) := do
-  let mut numbering := numbering
+private def goalDigest (mctx : MetavarContext) (decl : MetavarDecl) : DigestM String := do
+  let whole (e : Expr) : Expr := (instantiateMVarsCore mctx e).1
+  let hypotheses := (decl.lctx.decls.toArray.filterMap id).filter (·.kind == .default)
+  let youngest := hypotheses.foldl (init := ({} : NameMap FVarId)) fun known one => known.insert one.userName one.fvarId
   let mut lines := #[]
-  for one in contents.hypotheses do
-    let (type, more) ← termText numbering one.type
-    numbering := more
-    let mut value := ""
-    if let some e := one.value? then
-      let (text, more) ← termText numbering e
-      value := text
-      numbering := more
-    lines := lines.push s!"{if one.writable then "named" else "nameless"}|{type}|{value}"
-    let variables := numbering.variables
-    unless variables.contains one.id.name do
-      numbering := { numbering with variables := variables.insert one.id.name variables.size }
-  let (target, more) ← termText numbering contents.target
-  return ("\n".intercalate (lines.push target).toList, more)
+  for one in hypotheses do
+    let writable := !one.userName.hasMacroScopes && youngest.find? one.userName == some one.fvarId
+    let type ← termText (whole one.type)
+    let value := (← one.value?.mapM fun value => termText (whole value)).getD ""
+    lines := lines.push s!"{if writable then "named" else "nameless"}|{type}|{value}"
+    modify fun numbering => { numbering with variables := numbering.variables.add one.fvarId.name }
+  return "\n".intercalate (lines.push (← termText (whole decl.type))).toList
 
-/-- The digest of a single goal, with a numbering of its own. -/
-private def Contents.alone (contents : Contents) : StateM SpeltTerms String :=
-  Prod.fst <$> contents.text {}
-
-/-- The digest of a single goal; `none` if there is no such goal. -/
+/-- The digest of a single goal, with a numbering of its own; `none` if there is no such goal. -/
 def goalDigest? (mctx : MetavarContext) (goal : MVarId) : StateM SpeltTerms (Option String) :=
-  (mctx.findDecl? goal).mapM fun decl => (contentsOf mctx decl).alone
+  (mctx.findDecl? goal).mapM fun decl => (goalDigest mctx decl).run' {}
 
 private def digest (request : Request) : DojoM Json := do
   let state ← getState (request.nat "stateId")
-  let contents := state.goals.filterMap fun goal => (state.mctx.findDecl? goal).map (contentsOf state.mctx)
-  let together : StateM SpeltTerms (Array String × Numbering) :=
-    contents.foldlM (init := (#[], {})) fun (texts, numbering) one => do
-      let (text, numbering) ← one.text numbering
-      return (texts.push text, numbering)
-  let ((texts, _), spelt) := together.run {}
-  let each := (contents.mapM Contents.alone).run' spelt |>.run
-  return record [
-    ("goals", toJson texts), ("each", toJson each),
-    ("hasSorry", .bool (contents.any fun one => one.terms.any (·.hasSorry)))]
+  let together := (state.goals.filterMap state.mctx.findDecl?).mapM (goalDigest state.mctx)
+  let (texts, spelt) := (together.run' {}).run {}
+  let each := (state.goals.filterMapM (goalDigest? state.mctx)).run' spelt |>.run
+  return record [("goals", toJson texts), ("each", toJson each)]
 
 def digestCommands : List Command := [
   { name := "dojo.digest", fields := [required .natural "stateId"], run := digest }

@@ -1,6 +1,4 @@
-import Dojo.Constants
 import Dojo.Frontend
-import Dojo.Session
 
 /-!
 # Environments of compiled modules
@@ -13,14 +11,16 @@ namespace Dojo
 
 open Lean Elab
 
-/-- Looks up an entry of a cache, which becomes the most recently used. -/
-def Imported.find? (cache : IO.Ref (Array Imported)) (limit : Nat) (key : String) : BaseIO (Option Environment) := do
-  let some found := (← cache.get).find? (·.key == key) | return none
-  keepLast cache limit (·.key == key) found
-  return some found.env
+/-- The environment under a key, which becomes the most recently used; and whether it was there, or had to be loaded. -/
+def Imported.cached (cache : IO.Ref (Array Imported)) (limit : Nat) (key : String) (load : DojoM Environment) :
+    DojoM (Environment × Bool) := do
+  let known? := (← cache.get).find? (·.key == key)
+  let one ← known?.getDM (return { key, env := ← load })
+  keepLast cache limit (·.key == key) one
+  return (one.env, known?.isSome)
 
 private def keyOf (imports : Array Import) : String :=
-  let names := imports.toList.map fun one => s!"{if isWhole one then "all " else ""}{one.module}"
+  let names := imports.toList.map fun one => s!"{if one.importAll then "all " else ""}{one.module}"
   " ".intercalate (names.eraseDups.toArray.qsort (· < ·)).toList
 
 /-- Whether Lean finds the compiled file of a module. -/
@@ -56,22 +56,17 @@ def loadModules (imports library : Array Import) (initialise : Environment → D
   refuseWithoutRoom
   let host := (← read).host
   let importing (act : IO Environment) : DojoM Environment := fun _ =>
-    act.toEIO fun error => { kind := "import", desc := toString error }
+    act.toEIO fun error => { error := "import", desc := toString error }
   let load := importing (host.importModules imports library)
   let mut bare ← load
   if ← initialise bare then bare ← load
   importing (host.extended bare)
 
-/-- The environment in the cache under a key; if there is none, it is loaded and kept. -/
+/-- The same in the session's cache of compiled modules, with their count. -/
 def kept (key : String) (load : DojoM Environment) : DojoM Environment := do
   let session ← read
-  let limit := session.host.maxEnvironments
-  if let some env ← Imported.find? session.environments limit key then
-    session.imports.modify fun (hits, misses) => (hits + 1, misses)
-    return env
-  let env ← load
-  session.imports.modify fun (hits, misses) => (hits, misses + 1)
-  keepLast session.environments limit (·.key == key) { key, env }
+  let (env, hit) ← Imported.cached session.environments session.host.maxEnvironments key load
+  session.imports.modify fun (hits, misses) => if hit then (hits + 1, misses) else (hits, misses + 1)
   return env
 
 /-- The environment of compiled modules. -/
@@ -129,26 +124,17 @@ private unsafe def actionOf? (env : Environment) (name : Name) : IO (Option (IO 
     return some (runInit env {} name maker)
   unless isIOUnitRegularInitFn env name do return none
   refuseSorry env name name
-  match evaluate (IO Unit) env name with
-  | .ok act => return some act
-  | .error _ => return none
+  return (evaluate (IO Unit) env name).toOption
 
-/-- The line and the column where a constant is declared. -/
-private def declaredAt (env : Environment) (name : Name) : Nat × Nat :=
-  match rangesOf? env name with
-  | some ranges => (ranges.range.pos.line, ranges.range.pos.column)
-  | none => (0, 0)
-
-private unsafe def runAllUnsafe (env : Environment) (names : Array Name) : IO Bool := do
-  let found ← names.filterMapM fun name => return (← actionOf? env name).map (declaredAt env name, ·)
-  let acts := found.qsort fun ((lineA, columnA), _) ((lineB, columnB), _) =>
-    lineA < lineB || (lineA == lineB && columnA < columnB)
-  withImporting (acts.forM (·.2))
-  return !acts.isEmpty
+/-- Where a constant is declared. -/
+private def declaredAt (env : Environment) (name : Name) : Position :=
+  ((rangesOf? env name).map (·.range.pos)).getD ⟨0, 0⟩
 
 /-- Runs the initialisers of some constants, and returns whether there were any. -/
-@[implemented_by runAllUnsafe]
-private opaque runAll (env : Environment) (names : Array Name) : IO Bool
+private def runAll (env : Environment) (names : Array Name) : IO Bool := do
+  let found ← names.filterMapM fun name => return (← unsafe actionOf? env name).map (declaredAt env name, ·)
+  withImporting ((found.qsort (·.1.lt ·.1)).forM (·.2))
+  return !found.isEmpty
 
 /--
 Runs the initialisers of constants of a module in the order of its text, since one may use the result of another, and

@@ -1,8 +1,4 @@
-import Lean
-import Dojo.Compat
-import Dojo.Constants
 import Dojo.Kernel
-import Dojo.Known
 import Dojo.Request
 
 /-!
@@ -29,95 +25,84 @@ open Lean
 
 /-! ## Writing -/
 
-/-- A table that is being written, and the number of its rows. -/
-structure Rows where
+/-- A table that is being written, and the row of each object in it. -/
+structure Rows (α : Type) [BEq α] [Hashable α] where
+  first : Nat := 1
   items : Array Json := #[]
-  count : Nat := 0
+  known : Known α Nat := {}
   deriving Inhabited
 
-@[inline] def numberJson (n : Nat) : Json := .num (JsonNumber.fromNat n)
+@[inline] def Rows.add {α : Type} [BEq α] [Hashable α] (rows : Rows α) (object : α) (items : Array Json) : Nat × Rows α :=
+  let row := rows.first + rows.known.size
+  (row, { rows with items := rows.items ++ items, known := rows.known.insert object row })
 
-def Rows.add (rows : Rows) (items : Array Json) : Rows := { items := rows.items ++ items, count := rows.count + 1 }
-
-/-- Tables that are being written, with the row of each object in them. -/
+/-- Tables that are being written. -/
 structure Tables where
-  names : Rows := {}
-  levels : Rows := {}
-  exprs : Rows := {}
-  private nameRows : Known Name Nat := {}
-  private levelRows : Known Level Nat := {}
-  private exprRows : Known ExprStructEq Nat := {}
+  names : Rows Name := {}
+  levels : Rows Level := {}
+  exprs : Rows ExprStructEq := { first := 0 }
   deriving Inhabited
 
 abbrev TablesM := StateM Tables
 
 partial def writeName (name : Name) : TablesM Nat := do
-  if let some known := (← get).nameRows.find? name then return known
+  if let some known := (← get).names.known.find? name then return known
   match name with
   | .anonymous => return 0
-  | .str parent part => add (← writeName parent) (.str part)
-  | .num parent part => add (← writeName parent) (numberJson part)
+  | .str parent part => add #[← writeName parent, part]
+  | .num parent part => add #[← writeName parent, part]
 where
-  add (parent : Nat) (part : Json) : TablesM Nat :=
-    modifyGet fun tables =>
-      let row := tables.names.count + 1
-      (row, { tables with
-        names := tables.names.add #[numberJson parent, part], nameRows := tables.nameRows.insert name row })
+  add (items : Array Json) : TablesM Nat := modifyGet fun tables =>
+    let (row, names) := tables.names.add name items
+    (row, { tables with names })
 
 partial def writeLevel (level : Level) : TablesM Nat := do
-  if let some known := (← get).levelRows.find? level then return known
+  if let some known := (← get).levels.known.find? level then return known
   match level with
   | .zero => return 0
-  | .succ l => add #[numberJson 0, numberJson (← writeLevel l)]
-  | .max a b => add #[numberJson 1, numberJson (← writeLevel a), numberJson (← writeLevel b)]
-  | .imax a b => add #[numberJson 2, numberJson (← writeLevel a), numberJson (← writeLevel b)]
-  | .param name => add #[numberJson 3, numberJson (← writeName name)]
-  | .mvar id => add #[numberJson 4, numberJson (← writeName id.name)]
+  | .succ l => add #[0, ← writeLevel l]
+  | .max a b => add #[1, ← writeLevel a, ← writeLevel b]
+  | .imax a b => add #[2, ← writeLevel a, ← writeLevel b]
+  | .param name => add #[3, ← writeName name]
+  | .mvar id => add #[4, ← writeName id.name]
 where
-  add (items : Array Json) : TablesM Nat :=
-    modifyGet fun tables =>
-      let row := tables.levels.count + 1
-      (row, { tables with levels := tables.levels.add items, levelRows := tables.levelRows.insert level row })
-
-def infoNumber : BinderInfo → Nat
-  | .default => 0
-  | .implicit => 1
-  | .strictImplicit => 2
-  | .instImplicit => 3
+  add (items : Array Json) : TablesM Nat := modifyGet fun tables =>
+    let (row, levels) := tables.levels.add level items
+    (row, { tables with levels })
 
 partial def writeExpr (e : Expr) : TablesM Nat := do
   if let .mdata _ inner := e then return ← writeExpr inner
-  if let some known := (← get).exprRows.find? ⟨e⟩ then return known
-  let items ← match e with
-    | .app .. => do
+  if let some known := (← get).exprs.known.find? ⟨e⟩ then return known
+  let items ← row
+  modifyGet fun tables =>
+    let (row, exprs) := tables.exprs.add ⟨e⟩ items
+    (row, { tables with exprs })
+where
+  row : TablesM (Array Json) := do
+    match e with
+    | .app .. =>
       let arguments := e.getAppArgs
-      let mut items := #[numberJson 3, numberJson (← writeExpr e.getAppFn), numberJson arguments.size]
-      for argument in arguments do items := items.push (numberJson (← writeExpr argument))
-      pure items
-    | .bvar i => pure #[numberJson 0, numberJson i]
-    | .sort level => pure #[numberJson 1, numberJson (← writeLevel level)]
-    | .const name levels => do
-      let mut items := #[numberJson 2, numberJson (← writeName name), numberJson levels.length]
-      for level in levels do items := items.push (numberJson (← writeLevel level))
-      pure items
+      let mut items : Array Json := #[3, ← writeExpr e.getAppFn, arguments.size]
+      for argument in arguments do items := items.push (← writeExpr argument)
+      return items
+    | .bvar i => return #[0, i]
+    | .sort level => return #[1, ← writeLevel level]
+    | .const name levels =>
+      let mut items : Array Json := #[2, ← writeName name, levels.length]
+      for level in levels do items := items.push (← writeLevel level)
+      return items
     | .lam name type body info => binder 4 name type body info
     | .forallE name type body info => binder 5 name type body info
     | .letE name type value body nondep =>
-      pure #[numberJson 6, numberJson (← writeName name), numberJson (← writeExpr type), numberJson (← writeExpr value),
-        numberJson (← writeExpr body), numberJson nondep.toNat]
-    | .lit (.natVal n) => pure #[numberJson 7, .str (toString n)]
-    | .lit (.strVal text) => pure #[numberJson 8, .str text]
-    | .proj name i inner => pure #[numberJson 9, numberJson (← writeName name), numberJson i, numberJson (← writeExpr inner)]
-    | .fvar id => pure #[numberJson 10, numberJson (← writeName id.name)]
-    | .mvar id => pure #[numberJson 11, numberJson (← writeName id.name)]
-    | .mdata .. => pure #[]
-  modifyGet fun tables =>
-    let row := tables.exprs.count
-    (row, { tables with exprs := tables.exprs.add items, exprRows := tables.exprRows.insert ⟨e⟩ row })
-where
+      return #[6, ← writeName name, ← writeExpr type, ← writeExpr value, ← writeExpr body, nondep.toNat]
+    | .lit (.natVal n) => return #[7, toString n]
+    | .lit (.strVal text) => return #[8, text]
+    | .proj name i inner => return #[9, ← writeName name, i, ← writeExpr inner]
+    | .fvar id => return #[10, ← writeName id.name]
+    | .mvar id => return #[11, ← writeName id.name]
+    | .mdata .. => return #[]
   binder (tag : Nat) (name : Name) (type body : Expr) (info : BinderInfo) : TablesM (Array Json) := do
-    return #[numberJson tag, numberJson (← writeName name), numberJson (← writeExpr type), numberJson (← writeExpr body),
-      numberJson (infoNumber info)]
+    return #[tag, ← writeName name, ← writeExpr type, ← writeExpr body, info.toUInt64.toNat]
 
 /-- The tables as members of a JSON object. -/
 def Tables.members (tables : Tables) : List (String × Json) :=
@@ -157,80 +142,61 @@ def name (read : Read) (json : Json) : Except String Name := at? "name" read.nam
 def level (read : Read) (json : Json) : Except String Level := at? "level" read.levels json
 def expr (read : Read) (json : Json) : Except String Expr := at? "term" read.exprs json
 
-/-- The items of a list. -/
-def list (json : Json) : Except String (List Json) :=
-  match json with
-  | .arr items => return items.toList
-  | json => wrong "expected a list" json
+def infoOf? (n : Nat) : Option BinderInfo :=
+  #[BinderInfo.default, .implicit, .strictImplicit, .instImplicit][n]?
 
-def infoOf? : Nat → Option BinderInfo
-  | 0 => some .default
-  | 1 => some .implicit
-  | 2 => some .strictImplicit
-  | 3 => some .instImplicit
-  | _ => none
-
-def info (json : Json) : Except String BinderInfo :=
-  match infoOf? (naturalOf json) with
-  | some info => return info
-  | none => wrong "not a kind of binder" json
-
-private partial def readNames (items : Array Json) (i : Nat) (found : Array Name) : Except String (Array Name) :=
+/-- Reads a table. `row?` finds the object of the row at a place, and the size of the row. -/
+@[specialize] private partial def readRows {α : Type} (what : String) (items : Array Json)
+    (row? : Array α → Nat → Option (α × Nat)) (found : Array α) (i : Nat := 0) : Except String (Array α) :=
   if i ≥ items.size then return found else
-  match found[naturalAt items i]?, items[i + 1]? with
-  | some parent, some (.str part) => readNames items (i + 2) (found.push (.str parent part))
-  | some parent, some part =>
-    let n := naturalOf part
-    if n < noNatural then readNames items (i + 2) (found.push (.num parent n)) else wrong "not a part of a name" part
-  | _, _ => throw s!"names: no row at {i}"
+  match row? found i with
+  | some (one, size) => readRows what items row? (found.push one) (i + size)
+  | none => throw s!"{what}: no row at {i}"
 
-private partial def readLevels (closed : Bool) (names : Array Name) (items : Array Json) (i : Nat) (found : Array Level) :
-    Except String (Array Level) :=
-  if i ≥ items.size then return found else
-  let next (size : Nat) (level? : Option Level) : Except String (Array Level) :=
-    match level? with
-    | some level => readLevels closed names items (i + size) (found.push level)
-    | none => throw s!"levels: no row at {i}"
-  let level? (k : Nat) : Option Level := found[naturalAt items (i + k)]?
+private def nameAt? (items : Array Json) (names : Array Name) (i : Nat) : Option (Name × Nat) := do
+  let parent ← names[naturalAt items i]?
+  if let some (.str part) := items[i + 1]? then return (.str parent part, 2)
+  let part := naturalAt items (i + 1)
+  guard (part < noNatural)
+  return (.num parent part, 2)
+
+private def levelAt? (closed : Bool) (names : Array Name) (items : Array Json) (levels : Array Level) (i : Nat) :
+    Option (Level × Nat) := do
+  let level? (k : Nat) : Option Level := levels[naturalAt items (i + k)]?
   let name? (k : Nat) : Option Name := names[naturalAt items (i + k)]?
   match naturalAt items i with
-  | 0 => next 2 (return .succ (← level? 1))
-  | 1 => next 3 (return .max (← level? 1) (← level? 2))
-  | 2 => next 3 (return .imax (← level? 1) (← level? 2))
-  | 3 => next 2 (return .param (← name? 1))
-  | 4 => if closed then throw "levels: a metavariable" else next 2 (return .mvar ⟨← name? 1⟩)
-  | _ => throw s!"levels: no row at {i}"
+  | 0 => return (.succ (← level? 1), 2)
+  | 1 => return (.max (← level? 1) (← level? 2), 3)
+  | 2 => return (.imax (← level? 1) (← level? 2), 3)
+  | 3 => return (.param (← name? 1), 2)
+  | 4 => if closed then none else return (.mvar ⟨← name? 1⟩, 2)
+  | _ => none
 
 /-- The rows whose numbers are the `count` items from `i` on. -/
-private def someOf? {α} (table : Array α) (items : Array Json) (i count : Nat) : Option (Array α) := Id.run do
-  if i + count > items.size then return none
-  let mut found := #[]
-  for k in [i:i + count] do
-    match table[naturalAt items k]? with
-    | some one => found := found.push one
-    | none => return none
-  return some found
+private def someOf? {α} (table : Array α) (items : Array Json) (i count : Nat) : Option (Array α) := do
+  guard (i + count ≤ items.size)
+  (items.extract i (i + count)).mapM fun item => table[naturalOf item]?
 
 private def maxSmall : Nat := 1048576
 
-/-- The term of the row at `i`, and the size of the row. -/
-private def rowAt? (closed : Bool) (read : Read) (items : Array Json) (i : Nat) : Option (Expr × Nat) := do
-  let expr? (k : Nat) : Option Expr := read.exprs[naturalAt items (i + k)]?
-  let name? (k : Nat) : Option Name := read.names[naturalAt items (i + k)]?
+private def exprAt? (closed : Bool) (names : Array Name) (levels : Array Level) (items : Array Json) (exprs : Array Expr)
+    (i : Nat) : Option (Expr × Nat) := do
+  let expr? (k : Nat) : Option Expr := exprs[naturalAt items (i + k)]?
+  let name? (k : Nat) : Option Name := names[naturalAt items (i + k)]?
   let small? (k : Nat) : Option Nat :=
     let n := naturalAt items (i + k)
     if n < maxSmall then some n else none
   match naturalAt items i with
   | 3 =>
     let count := naturalAt items (i + 2)
-    return (mkAppN (← expr? 1) (← someOf? read.exprs items (i + 3) count), 3 + count)
+    return (mkAppN (← expr? 1) (← someOf? exprs items (i + 3) count), 3 + count)
   | 0 => return (.bvar (← small? 1), 2)
   | 2 =>
     let count := naturalAt items (i + 2)
-    return (.const (← name? 1) (← someOf? read.levels items (i + 3) count).toList, 3 + count)
+    return (.const (← name? 1) (← someOf? levels items (i + 3) count).toList, 3 + count)
   | 4 => return (.lam (← name? 1) (← expr? 2) (← expr? 3) (← infoOf? (naturalAt items (i + 4))), 5)
   | 5 => return (.forallE (← name? 1) (← expr? 2) (← expr? 3) (← infoOf? (naturalAt items (i + 4))), 5)
-  | 1 => return (.sort (← read.levels[naturalAt items (i + 1)]?), 2)
+  | 1 => return (.sort (← levels[naturalAt items (i + 1)]?), 2)
   | 6 =>
     let nondep := naturalAt items (i + 5)
     guard (nondep < 2)
@@ -247,22 +213,12 @@ private def rowAt? (closed : Bool) (read : Read) (items : Array Json) (i : Nat) 
   | 11 => if closed then none else return (.mvar ⟨← name? 1⟩, 2)
   | _ => none
 
-private partial def readExprs (closed : Bool) (items : Array Json) (i : Nat) (read : Read) : Except String Read :=
-  if i ≥ items.size then return read else
-  match rowAt? closed read items i with
-  | some (e, size) => readExprs closed items (i + size) { read with exprs := read.exprs.push e }
-  | none => throw s!"exprs: no term at {i}"
-
-private def items (json : Json) : Except String (Array Json) :=
-  match json with
-  | .arr items => return items
-  | json => wrong "expected a list" json
-
 /-- Reads three tables. -/
 def ofItems (names levels exprs : Json) (closed : Bool) : Except String Read := do
-  let names ← readNames (← items names) 0 #[.anonymous]
-  let levels ← readLevels closed names (← items levels) 0 #[.zero]
-  readExprs closed (← items exprs) 0 { names, levels }
+  let (nameItems, levelItems, exprItems) := (← names.getArr?, ← levels.getArr?, ← exprs.getArr?)
+  let names ← readRows "names" nameItems (nameAt? nameItems) #[.anonymous]
+  let levels ← readRows "levels" levelItems (levelAt? closed names levelItems) #[.zero]
+  return { names, levels, exprs := ← readRows "exprs" exprItems (exprAt? closed names levels exprItems) #[] }
 
 /-- Reads the tables of a JSON object. -/
 def tables (json : Json) (closed : Bool) : Except String Read := do
@@ -336,14 +292,14 @@ structure Exported where
 private def Exported.write (exported : Exported) (info : ConstantInfo) (declaration : Declaration) : Json × Exported :=
   match exported.known[info.name]? with
   | some (known, id) =>
-    if samePointer known info then (numberJson id, exported) else fresh
+    if samePointer known info then ((id : Nat), exported) else fresh
   | none => fresh
 where
   fresh : Json × Exported :=
     -- if the meaning of a name has changed, it gets a new number
     let id := exported.next
     let known := exported.known.insert info.name (info, id)
-    (.arr #[numberJson id, exportRow declaration], { known, next := id + 1 })
+    (.arr #[id, exportRow declaration], { known, next := id + 1 })
 
 /--
 Exports what constants depend on beyond the library, under the names that they have in the answer. The text's context is
@@ -375,16 +331,11 @@ def exportConstants (library below env : Environment) (constants : Array (String
 An export may come from a process in which a hostile program runs, so everything must have exactly the right form.
 -/
 
-/-- A declaration of a context, and the number that the client has given it by its content. -/
-structure Numbered where
-  key : Nat
-  /-- `none` if the judge already has it. -/
-  declaration? : Option Declaration
-
 /-- The content of an export. -/
 structure Export where
   imports : Array Name := #[]
-  context : Array Numbered := #[]
+  /-- Declarations, each with the client's number of its content; `none` if the judge already has it. -/
+  context : Array (Nat × Option Declaration) := #[]
   declarations : Array Declaration := #[]
   /-- Constants by the names that they have in answers. -/
   constants : List (String × Name) := []
@@ -399,22 +350,22 @@ private def hintsOf : Json → Except String ReducibilityHints
   | json => do return .regular (← smallNumber 4294967295 json).toUInt32
 
 private def readNames (tables : Read) (json : Json) : Except String (List Name) := do
-  (← Read.list json).mapM tables.name
+  (← json.getArr?).toList.mapM tables.name
 
 private def readConstant (tables : Read) (name levels type : Json) : Except String ConstantVal := do
   return { name := ← tables.name name, levelParams := ← readNames tables levels, type := ← tables.expr type }
 
 private def readConstructor (tables : Read) (json : Json) : Except String Constructor := do
-  let [name, type] ← Read.list json | throw "a constructor has a name and a type"
+  let #[name, type] ← json.getArr? | throw "a constructor has a name and a type"
   return { name := ← tables.name name, type := ← tables.expr type }
 
 private def readType (tables : Read) (json : Json) : Except String InductiveType := do
-  let [name, type, constructors] ← Read.list json | throw "a type has a name, a type and constructors"
-  let constructors ← (← Read.list constructors).mapM (readConstructor tables)
+  let #[name, type, constructors] ← json.getArr? | throw "a type has a name, a type and constructors"
+  let constructors ← (← constructors.getArr?).toList.mapM (readConstructor tables)
   return { name := ← tables.name name, type := ← tables.expr type, ctors := constructors }
 
 def readDeclaration (tables : Read) (json : Json) : Except String Declaration := do
-  match ← Read.list json with
+  match (← json.getArr?).toList with
   | [.str "axiom", name, levels, type] =>
     return .axiomDecl { toConstantVal := ← readConstant tables name levels type, isUnsafe := false }
   | [.str "def", name, levels, type, value, hints] =>
@@ -427,7 +378,7 @@ def readDeclaration (tables : Read) (json : Json) : Except String Declaration :=
     let constant ← readConstant tables name levels type
     return .opaqueDecl { toConstantVal := constant, value := ← tables.expr value, isUnsafe := false }
   | [.str "inductive", levels, parameters, types] =>
-    let types ← (← Read.list types).mapM (readType tables)
+    let types ← (← types.getArr?).toList.mapM (readType tables)
     if types.isEmpty then throw "an inductive declaration needs a type"
     return .inductDecl (← readNames tables levels) (← smallNumber 1048576 parameters) types false
   | [.str "quot"] => return .quotDecl
@@ -446,13 +397,13 @@ private def readModuleName (json : Json) : Except String Name := do
 private def exportFields : List String := ["format", "imports", "context", "declarations", "names", "constants"]
 
 private def readRow (json : Json) : Except String Declaration := do
-  let [names, levels, exprs, row] ← Read.list json | throw "a declaration has three tables and a row"
+  let #[names, levels, exprs, row] ← json.getArr? | throw "a declaration has three tables and a row"
   readDeclaration (← Read.ofItems names levels exprs (closed := true)) row
 
-private def readNumbered (json : Json) : Except String Numbered := do
+private def readNumbered (json : Json) : Except String (Nat × Option Declaration) := do
   match json with
-  | .arr #[key, row] => return { key := ← smallNumber maxKey key, declaration? := some (← readRow row) }
-  | key => return { key := ← smallNumber maxKey key, declaration? := none }
+  | .arr #[key, row] => return (← smallNumber maxKey key, some (← readRow row))
+  | key => return (← smallNumber maxKey key, none)
 where
   maxKey := 9007199254740992
 
@@ -463,16 +414,14 @@ def readExport (data : Json) : Except String Export := do
     throw s!"it must have the fields {", ".intercalate exportFields}"
   let format := data.getObjValD "format"
   unless format == toJson exportFormat do throw s!"its format is {format.compress}, not {exportFormat}"
-  let imports ← (← Read.list (data.getObjValD "imports")).mapM readModuleName
   let within {α} (field : String) (read : Json → Except String α) : Except String (Array α) := do
-    let items ← (← Read.list (data.getObjValD field)).mapM fun one => (read one).mapError fun why => s!"{field}: {why}"
-    return items.toArray
+    ((← data.getObjVal? field >>= Json.getArr?).mapM read).mapError (s!"{field}: {·}")
   let names ← Read.ofItems (data.getObjValD "names") (.arr #[]) (.arr #[]) (closed := true)
   let constants ← match data.getObjValD "constants" with
     | .obj pairs => (Request.members (.obj pairs)).mapM fun (word, name) => return (word, ← names.name name)
     | _ => throw "constants must be an object"
   return {
-    imports := imports.toArray, context := ← within "context" readNumbered
+    imports := ← within "imports" readModuleName, context := ← within "context" readNumbered
     declarations := ← within "declarations" readRow, constants }
 
 end Dojo

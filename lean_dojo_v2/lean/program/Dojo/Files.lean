@@ -27,7 +27,7 @@ structure OpenFile where
   /-- The modules of `import all`. -/
   whole : Array Name := #[]
   /-- Messages of the header. -/
-  messages : Array Json := #[]
+  messages : Array SerialMessage := #[]
 
 def OpenFile.text (file : OpenFile) : SourceText := file.source.text
 
@@ -95,9 +95,15 @@ def openText (opening : Opening) : DojoM OpenFile := do
   let state ← if opening.inScope then inScopeOfSession state opening else pure state
   return { source, parserState := {}, state, base, module? }
 
-/-- Elaborates a text. -/
-def OpenFile.run (file : OpenFile) (visit : Elaborated → DojoM Bool) : DojoM Command.State := do
-  return (← runSource file.source file.parserState file.state visit).2
+/-- Elaborates a text, and returns its messages and the state after it. -/
+def OpenFile.run (file : OpenFile) (visit : Elaborated → DojoM Unit := fun _ => return) :
+    DojoM (Array SerialMessage × Command.State) := do
+  let messages ← IO.mkRef file.messages
+  let (_, state) ← runSource file.source file.parserState file.state fun unit => do
+    messages.modify (· ++ unit.messages)
+    visit unit
+    return false
+  return (← messages.get, state)
 
 /-- A text that is opened after its beginning. -/
 structure Opened where
@@ -128,11 +134,11 @@ def openBehind (request : Request) : DojoM Opened := do
 def maxVisited : Nat := 4
 
 /--
-Elaborates a text as `OpenFile.run` does, but keeps its commands, and reuses those that it has kept for the last texts.
+Elaborates a text until `visit` returns true, but keeps its commands, and reuses those that it has kept for the last texts.
 -/
 def Opened.revisit (opened : Opened) (visit : Elaborated → DojoM Bool) : DojoM Unit := do
   let { file, family?, .. } := opened
-  let some family := family? | discard <| file.run visit
+  let some family := family? | discard <| runSource file.source file.parserState file.state visit
   let start := file.parserState.pos.byteIdx
   let isSame (one : Visited) : Bool := one.family == family.key && one.start == start && one.text == file.text.lean
   let cache := (← read).visited

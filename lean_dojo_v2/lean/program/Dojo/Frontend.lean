@@ -1,8 +1,5 @@
-import Dojo.Constants
 import Dojo.InfoTrees
 import Dojo.Options
-import Dojo.Session
-import Dojo.Text
 
 /-!
 # Running Lean's monads and its front end
@@ -74,8 +71,9 @@ private def axiomsSentence (env : Environment) (name : Name) : String := Id.run 
   let mut unseen := 0
   for (used, info?) in closureOf env #[name] (!isLibrary env ·) do
     unless info? matches some (.axiomInfo _) do continue
-    if !isLibrary env used || originOf env used == .axiom then names := names.push (userText used)
-    else if originOf env used == .theorem then unseen := unseen + 1
+    let kind? := getOriginalConstKind? env used
+    if !isLibrary env used || kind? == some .axiom then names := names.push (userText used)
+    else if kind? == some .thm then unseen := unseen + 1
   let known := if names.isEmpty then s!"'{userText name}' does not depend on any axioms"
     else s!"'{userText name}' depends on axioms: [{", ".intercalate (names.qsort (· < ·)).toList}]"
   if unseen == 0 then return known
@@ -84,26 +82,23 @@ private def axiomsSentence (env : Environment) (name : Name) : String := Id.run 
 
 /-- The constants that information trees mention, in order. -/
 private def constantsIn (trees : List InfoTree) : Array Name :=
-  trees.foldl (init := #[]) fun found tree =>
-    tree.foldInfo (init := found) fun _ info found =>
-      match info with
-      | .ofTermInfo info => if let .const name _ := info.expr then found.push name else found
-      | _ => found
+  (nodesOf trees).filterMap fun (_, info) => do
+    let .ofTermInfo term := info | none
+    term.expr.constName?
 
 /-- Corrects the messages of `#print axioms` in an environment whose library has no proofs. -/
-def correctAxioms (kind : Name) (messages : Array Json) (trees : List InfoTree) (env : Environment) : Array Json :=
+def correctAxioms (kind : Name) (messages : Array SerialMessage) (trees : List InfoTree) (env : Environment) :
+    Array SerialMessage :=
   if kind != ``Parser.Command.printAxioms || hasProofs env then messages else
   let asked := constantsIn trees
-  let isAnswer (message : Json) : Bool := message.getObjValAs? String "severity" matches .ok "information"
-  if (messages.filter isAnswer).size != asked.size then messages else Id.run do
-    let mut next := 0
-    let mut corrected := #[]
-    for message in messages do
-      if isAnswer message then
-        corrected := corrected.push (message.setObjVal! "data" (.str (axiomsSentence env asked[next]!)))
-        next := next + 1
-      else corrected := corrected.push message
-    return corrected
+  let isAnswer (message : SerialMessage) : Bool := message.severity matches .information
+  if (messages.filter isAnswer).size != asked.size then messages else
+  let correct (message : SerialMessage) : StateM (List Name) SerialMessage := do
+    unless isAnswer message do return message
+    let name :: rest ← get | return message
+    set rest
+    return { message with data := axiomsSentence env name }
+  ((messages.mapM correct).run' asked.toList).run
 
 /-!
 ## Elaborating a text, command by command
@@ -127,29 +122,22 @@ def Elaborated.isEnd (unit : Elaborated) : Bool := unit.stx.isOfKind ``Parser.Co
 /-- Whether Lean reads nothing after it. -/
 def Elaborated.isLast (unit : Elaborated) : Bool := unit.isEnd || unit.stx.isOfKind ``Parser.Command.exit
 
+/-- The nodes of its information trees. -/
+def Elaborated.nodes (unit : Elaborated) : Nodes := nodesOf unit.trees
+
 /-- The constants that it added. -/
 def Elaborated.added (unit : Elaborated) : Array (Name × ConstantInfo) := addedTo unit.before.env unit.after.env
 
-/-- Messages as Lean serialises them: `{severity, pos, endPos, data, kind, caption, fileName, …}`. -/
-def messagesJson (log : MessageLog) : BaseIO (Array Json) := log.toArray.mapM (·.toJson)
+/-- Messages as Lean serialises them. -/
+def messagesOf (log : MessageLog) : BaseIO (Array SerialMessage) := log.toArray.mapM (·.serialize)
 
-def isError (message : Json) : Bool := message.getObjValAs? String "severity" matches .ok "error"
-
-/-- The line and the column of a message, both from 1. -/
-def placeOfMessage (message : Json) : Nat × Nat :=
-  let position := message.getObjValD "pos"
-  let number (name : String) : Nat := (position.getObjValAs? Nat name).toOption.getD 0
-  (number "line", number "column" + 1)
-
-def textOfMessage (message : Json) : String := (message.getObjValAs? String "data").toOption.getD ""
+def isError (message : SerialMessage) : Bool := message.severity matches .error
 
 /-- A fresh command state. If `module?` is given, private names carry its name. -/
 def commandState (env : Environment) (given : List (String × Json) := []) (module? : Option Name := none) :
     DojoM Command.State := do
   let options ← MonadExcept.ofExcept (withLimits (← read).options given)
-  let env := match module? with
-    | some module => env.setMainModule module
-    | none => env
+  let env := module?.elim env env.setMainModule
   return Command.mkState env {} (← MonadExcept.ofExcept (leanOptions options))
 
 /-- Whether what follows is given to Lean's kernel. The judge gives it everything that a proof rests on. -/
@@ -165,19 +153,19 @@ structure Header where
   whole : Array Name
   /-- The line and column of each written import, from 1. -/
   places : Array (Name × Nat × Nat)
-  messages : Array Json
+  messages : Array SerialMessage
   parserState : Parser.ModuleParserState
 
 def parseHeader (source : Source) : IO Header := do
   let (header, parserState, log) ← Parser.parseHeader source.input
   let all := headerToImports header
-  let whole := (all.filter isWhole).map (·.module)
+  let whole := (all.filter (·.importAll)).map (·.module)
   let mut places := #[]
   for stx in Syntax.topDown header do
     unless kindOf stx == ``Parser.Module.import do continue
     if let (some (start, _), some name) := (rangeOf? stx, stx.find? (·.isIdent)) then
       places := places.push (name.getId, source.text.position start)
-  return { imports := all.map (·.module), whole, places, messages := ← messagesJson log, parserState }
+  return { imports := all.map (·.module), whole, places, messages := ← messagesOf log, parserState }
 
 /-- Adds its line and column to a failed import: those of the first module in the header that the error mentions. -/
 def Header.locating {α} (header : Header) (act : DojoM α) : DojoM α := do
@@ -186,7 +174,7 @@ def Header.locating {α} (header : Header) (act : DojoM α) : DojoM α := do
     let place? := words.findSome? fun word => header.places.findSome? fun (name, place) =>
       if moduleText name == word then some place else none
     let some (line, column) := place? | throw failure
-    if failure.kind != "import" then throw failure
+    if failure.error != "import" then throw failure
     throw { failure with desc := s!"{line}:{column}: {failure.desc}" }
 
 private def parseCommand (source : Source) (parserState : Parser.ModuleParserState) (state : Command.State) :
@@ -230,26 +218,21 @@ private def elaborate (source : Source) (stx : Syntax) (state : Command.State) (
   | .ok (after, _) => return { after with messages := after.messages ++ saidByTasks after, snapshotTasks := #[] }
   | .error _ => return state
 
-private def elaborateUnit (source : Source) (stx : Syntax) (before : Command.State) (start stop : Nat)
-    (next : Parser.ModuleParserState) (complaints : Array Json) : DojoM Elaborated := do
-  let after ← elaborate source stx before start
-  let trees := treesOf after
-  let said ← messagesJson after.messages
-  let messages := complaints ++ correctAxioms stx.getKind said trees after.env
-  return { start, stop, stx, messages, trees, before, after, next, isClean := complaints.isEmpty }
-
 private partial def runCommands (source : Source) (parserState : Parser.ModuleParserState) (state : Command.State)
     (visit : Elaborated → DojoM Bool) (limit? : Option Nat) : DojoM (Parser.ModuleParserState × Command.State) := do
   let start := parserState.pos.byteIdx
   if limit?.any (start ≥ ·) then return (parserState, state)
   let (stx, next, log) := parseCommand source parserState state
   let stop := min next.pos.byteIdx source.text.size
-  let complaints ← messagesJson log
+  let complaints ← messagesOf log
   if limit?.any fun limit => stop > limit || (stop == limit && !complaints.isEmpty) then return (parserState, state)
-  let unit ← elaborateUnit source stx state start stop next complaints
+  let after ← elaborate source stx state start
+  let trees := treesOf after
+  let messages := complaints ++ correctAxioms stx.getKind (← messagesOf after.messages) trees after.env
+  let unit := { start, stop, stx, messages, trees, before := state, after, next, isClean := complaints.isEmpty }
   let finished ← visit unit
-  if finished || unit.isLast then return (next, unit.after)
-  runCommands source next unit.after visit limit?
+  if finished || unit.isLast then return (next, after)
+  runCommands source next after visit limit?
 
 /--
 Elaborates a text from a given state on, until `visit` returns true. With a `limit?` (a byte of Lean's text), it elaborates

@@ -34,12 +34,8 @@ structure Above where
   -/
   before? : Option Environment := none
 
-def isSorryTactic (info : Info) : Bool :=
-  match info with
-  | .ofTacticInfo tactic =>
-    let kind := kindOf tactic.stx
-    kind == ``Parser.Tactic.tacticSorry || kind == ``Parser.Tactic.tacticAdmit
-  | _ => false
+def isSorryTactic (tactic : TacticInfo) : Bool :=
+  [``Parser.Tactic.tacticSorry, ``Parser.Tactic.tacticAdmit].contains (kindOf tactic.stx)
 
 /-- Whether syntax is a sequence of tactics, as in a `by` block. -/
 def isSequence (stx : Syntax) : Bool :=
@@ -56,30 +52,28 @@ private def behindCommand? : InfoTree → Option Environment
   | .context (.commandCtx context) (.node (.ofCommandInfo _) _) => some context.env
   | _ => none
 
-private partial def visitTree (visit : Above → Info → IO Unit) (above? : Option Above) : InfoTree → IO Unit
-  | .context part tree => do
-    match part.mergeIntoOuter? (above?.map (·.context)) with
-    | none => return
-    | some context =>
-      let above := match above? with
-        | some above => { above with context }
-        | none => { context }
-      visitTree visit (some above) tree
-  | .node info children => do
-    let some above := above? | children.forM (visitTree visit none)
-    visit above info
-    if children.isEmpty then return
-    let inside := match info with
-      | .ofTacticInfo tactic =>
-        { above with tactic? := some tactic.stx, inSorry := above.inSorry || isSorryTactic info }
-      | _ => above
-    discard <| children.foldlM (init := inside) fun inside child => do
-      visitTree visit (some inside) child
-      return { inside with before? := behindCommand? child <|> inside.before? }
-  | .hole _ => return
+/-- The nodes of some trees, parents first. -/
+abbrev Nodes := Array (Above × Info)
 
-/-- Visits every node of some trees, parents first. -/
-def visitTrees (trees : List InfoTree) (visit : Above → Info → IO Unit) : IO Unit :=
-  trees.forM (visitTree visit none)
+private partial def addNodes (above? : Option Above) (found : Nodes) : InfoTree → Nodes
+  | .context part tree =>
+    match part.mergeIntoOuter? (above?.map (·.context)) with
+    | none => found
+    | some context => addNodes (some { above?.getD { context } with context }) found tree
+  | .node info children => Id.run do
+    let some above := above? | return children.foldl (addNodes none) found
+    let mut found := found.push (above, info)
+    if children.isEmpty then return found
+    let mut inside := match info with
+      | .ofTacticInfo tactic =>
+        { above with tactic? := some tactic.stx, inSorry := above.inSorry || isSorryTactic tactic }
+      | _ => above
+    for child in children do
+      found := addNodes (some inside) found child
+      inside := { inside with before? := behindCommand? child <|> inside.before? }
+    return found
+  | .hole _ => found
+
+def nodesOf (trees : List InfoTree) : Nodes := trees.foldl (addNodes none) #[]
 
 end Dojo

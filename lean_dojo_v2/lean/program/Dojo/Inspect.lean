@@ -1,5 +1,3 @@
-import Dojo.Constants
-import Dojo.Options
 import Dojo.PlainSettings
 import Dojo.States
 
@@ -42,10 +40,7 @@ private def structureOf (info : ConstantInfo) (shown : Shower) : IO (List (Strin
 private def location (env : Environment) (name : Name) : List (String × Json) :=
   match rangesOf? env name with
   | none => []
-  | some ranges =>
-    let place (position : Position) : Json :=
-      record [("line", toJson position.line), ("column", toJson position.column)]
-    [("sourceStart", place ranges.range.pos), ("sourceEnd", place ranges.range.endPos)]
+  | some ranges => [("sourceStart", toJson ranges.range.pos), ("sourceEnd", toJson ranges.range.endPos)]
 
 private def inspect (request : Request) : DojoM Json := do
   let monads ← Monads.ofCommand (← (← read).command.get)
@@ -91,9 +86,9 @@ private def isHidden (name : Name) : Bool :=
 private def declaredKind (env : Environment) (name : Name) (info : ConstantInfo) : String :=
   match info with
   | .axiomInfo _ =>
-    match originOf env name with
-    | .theorem => "theorem"
-    | .definition => "def"
+    match getOriginalConstKind? env name with
+    | some .thm => "theorem"
+    | some .defn => "def"
     | _ => "axiom"
   | info => kindWord info
 
@@ -103,9 +98,7 @@ private def catalog (request : Request) : DojoM Json := do
   let pre? := request.text? "modulePrefix"
   let invert := request.flag "invertFilter"
   let isWanted (module? : Option Name) : Bool :=
-    (match pre? with
-      | none => true
-      | some pre => module?.any fun module => (nameText module).startsWith pre) != invert
+    pre?.all (fun pre => module?.any fun module => (nameText module).startsWith pre) != invert
   let symbolsOf (found : Array String) (entries : Array (Name × ConstantInfo)) : Array String :=
     entries.foldl (init := found) fun found (name, info) =>
       if isHidden name || info.isUnsafe then found
@@ -122,8 +115,8 @@ private def givenTerm (request : Request) (field : String) : DojoM (Expr × Opti
   let monads := monads.withLevels ((request.texts "levels").map (·.toName))
   let (type?, monads) ← match request.text? "type" with
     | none => pure (none, monads)
-    | some text => let (type, monads) ← elaborateType monads text; pure (some type, monads)
-  let (term, monads) ← elaborateTerm monads (request.text field) type?
+    | some text => let (type, monads) ← elaborateText monads text Term.elabType; pure (some type, monads)
+  let (term, monads) ← elaborateText monads (request.text field) (Term.elabTermEnsuringType · type?)
   return (term, type?, monads)
 
 private def echo (request : Request) : DojoM Json := do
@@ -139,10 +132,7 @@ private def addConstant (request : Request) : DojoM Json := do
   let command ← session.command.get
   let levelParams := (request.texts "levels").map (·.toName)
   let (value, expected?, monads) ← givenTerm request "value"
-  let (type, monads) ← monads.run do
-    match expected? with
-    | some type => instantiateMVars type
-    | none => instantiateMVars (← inferType value)
+  let (type, monads) ← monads.run do instantiateMVars (← expected?.getDM (inferType value))
   let name := (request.text "name").toName
   if type.hasExprMVar || value.hasExprMVar then refuse "expr" s!"{request.text "name"}: something is left open"
   let declaration : Declaration := if request.flag "isTheorem" then .thmDecl { name, levelParams, type, value }
@@ -157,28 +147,10 @@ private def parsePiece (request : Request) : DojoM Json := do
   let env ← sessionEnv
   let category := request.text "category"
   unless Parser.isParserCategory env category.toName do refuse "parse" s!"there is no syntax category {category}"
-  let stop ← orRefuse "parse" (parsePrefix env category.toName (request.text "input"))
-  return record [("pos", toJson stop)]
+  let (_, state) ← orRefuse "parse" (runParser env (request.text "input") (Parser.categoryParserFn category.toName))
+  return record [("pos", toJson state.pos.byteIdx)]
 
 /-! ## `dojo.parse_tactic`, `dojo.tactic_words`: nothing is elaborated and nothing runs -/
-
-/-- Node kinds, identifiers and atoms of a syntax tree, each once, in order. -/
-private structure Inventory where
-  kinds : Array String := #[]
-  identifiers : Array String := #[]
-  atoms : Array String := #[]
-
-private def once (found : Array String) (text : String) : Array String :=
-  if found.contains text then found else found.push text
-
-private partial def takeInventory (inventory : Inventory) (stx : Syntax) : Inventory :=
-  match stx with
-  | .missing => inventory
-  | .node _ kind children =>
-    let inventory := { inventory with kinds := once inventory.kinds (nameText kind) }
-    children.foldl (init := inventory) takeInventory
-  | .atom _ text => { inventory with atoms := once inventory.atoms text }
-  | .ident _ _ name _ => { inventory with identifiers := once inventory.identifiers (nameText name) }
 
 /-- The environment of the request's state; without one, the session's. -/
 private def envOf (request : Request) : DojoM Environment := do
@@ -191,12 +163,19 @@ private def parseTactic (request : Request) : DojoM Json := do
   match parseText env `tactic (request.text "tactic") with
   | .error problem => return record [("parseError", .str problem)]
   | .ok stx =>
-    let inventory := takeInventory {} stx
+    let mut kinds := #[]
+    let mut identifiers := #[]
+    let mut atoms := #[]
+    for part in stx.topDown do
+      match part with
+      | .missing => pure ()
+      | .node _ kind _ => kinds := kinds.push (nameText kind)
+      | .atom _ text => atoms := atoms.push text
+      | .ident _ _ name _ => identifiers := identifiers.push (nameText name)
+    let once (texts : Array String) : Json := toJson texts.toList.eraseDups
     return record [
-      ("kind", .str (nameText stx.getKind)),
-      ("kinds", toJson inventory.kinds),
-      ("identifiers", toJson inventory.identifiers),
-      ("atoms", toJson inventory.atoms)]
+      ("kind", .str (nameText stx.getKind)), ("kinds", once kinds), ("identifiers", once identifiers),
+      ("atoms", once atoms)]
       [if hasPlainSettings stx then none else some ("evaluates", .bool true)]
 
 /-- Kinds of syntax that stand for many tokens. -/

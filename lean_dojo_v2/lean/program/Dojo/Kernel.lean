@@ -18,71 +18,48 @@ open Lean
 structure Problem where
   constant : String
   message : String
-  deriving Inhabited
-
-instance : ToJson Problem where
-  toJson problem := Json.mkObj [("constant", problem.constant), ("message", problem.message)]
+  deriving Inhabited, ToJson
 
 /-- The maximum length of a kernel's message, which may contain whole terms. -/
 private def maxMessage : Nat := 200
 
+/-- The names that a declaration adds, and the terms in it; nothing for quotients, which the kernel makes. -/
+def partsOfDeclaration : Declaration → Array Name × Array Expr
+  | .axiomDecl info => (#[info.name], #[info.type])
+  | .defnDecl info | .thmDecl info | .opaqueDecl info => (#[info.name], #[info.type, info.value])
+  | .inductDecl _ _ types _ =>
+    types.foldl (init := (#[], #[])) fun (names, terms) type =>
+      ( (names.push type.name) ++ (type.ctors.map (·.name)).toArray,
+        (terms.push type.type) ++ (type.ctors.map (·.type)).toArray )
+  | _ => (#[], #[])
+
+private def needsOfInductive (env : Environment) (info : InductiveVal) : Array Name × Option Declaration :=
+  if info.all.head? != some info.name then ((info.all.take 1).toArray, none) else
+  let types := info.all.filterMap fun name => do
+    let .inductInfo member ← env.find? name | none
+    let ctors := member.ctors.filterMap fun name => (env.find? name).map fun made => { name, type := made.type }
+    return { name, type := member.type, ctors : InductiveType }
+  let declaration := .inductDecl info.levelParams info.numParams types false
+  let (names, terms) := partsOfDeclaration declaration
+  let own := setOf names
+  ((terms.flatMap (·.getUsedConstants)).filter (!own.contains ·), some declaration)
+
 /-- What a constant needs, and the declaration that makes it; `none` if the declaration of another constant makes it. -/
-structure AddPlan where
-  uses : Array Name
-  declaration? : Option Declaration := none
-
-private def planOfInductive (env : Environment) (info : InductiveVal) : AddPlan := Id.run do
-  if info.all.head? != some info.name then return { uses := (info.all.take 1).toArray }
-  let mut own : NameSet := {}
-  let mut types := #[]
-  let mut mentioned := #[]
-  for name in info.all do
-    let some (.inductInfo member) := env.find? name | continue
-    own := own.insert name
-    mentioned := mentioned ++ member.type.getUsedConstants
-    let mut constructors : Array Constructor := #[]
-    for constructor in member.ctors do
-      let some made := env.find? constructor | continue
-      own := own.insert constructor
-      mentioned := mentioned ++ made.type.getUsedConstants
-      constructors := constructors.push { name := constructor, type := made.type }
-    types := types.push { name, type := member.type, ctors := constructors.toList : InductiveType }
-  let declaration := .inductDecl info.levelParams info.numParams types.toList false
-  return { uses := mentioned.filter (!own.contains ·), declaration? := some declaration }
-
-/-- The declaration of an axiom, a definition, a theorem or an opaque constant. -/
-def declarationOf? : ConstantInfo → Option Declaration
-  | .axiomInfo info => some (.axiomDecl info)
-  | .defnInfo info => some (.defnDecl info)
-  | .thmInfo info => some (.thmDecl info)
-  | .opaqueInfo info => some (.opaqueDecl info)
-  | _ => none
-
-def addPlan (env : Environment) (info : ConstantInfo) : AddPlan :=
-  match info with
-  | .quotInfo _ => { uses := #[``Eq], declaration? := some .quotDecl }
-  | .ctorInfo info => { uses := #[info.induct] }
-  | .recInfo info => { uses := info.all.toArray }
-  | .inductInfo info => planOfInductive env info
-  | _ => { uses := constantsOf info, declaration? := declarationOf? info }
+private def needsOf (env : Environment) : ConstantInfo → Array Name × Option Declaration
+  | .quotInfo _ => (#[``Eq], some .quotDecl)
+  | .ctorInfo info => (#[info.induct], none)
+  | .recInfo info => (info.all.toArray, none)
+  | .inductInfo info => needsOfInductive env info
+  | info@(.axiomInfo value) => (constantsOf info, some (.axiomDecl value))
+  | info@(.defnInfo value) => (constantsOf info, some (.defnDecl value))
+  | info@(.thmInfo value) => (constantsOf info, some (.thmDecl value))
+  | info@(.opaqueInfo value) => (constantsOf info, some (.opaqueDecl value))
 
 /--
 A text may raise its own limits, so only the request's time is limited. Since 4.33, an option limits the kernel's depth,
 not its stack.
 -/
 private def unlimited : Options := ({} : Options) |>.set `maxHeartbeats (0 : Nat) |>.set `maxRecDepth (10000 : Nat)
-
-/-- The names that a declaration adds, and the terms in it; nothing for quotients, which the kernel makes. -/
-def partsOfDeclaration : Declaration → Array Name × Array Expr
-  | .axiomDecl info => (#[info.name], #[info.type])
-  | .defnDecl info => (#[info.name], #[info.type, info.value])
-  | .thmDecl info => (#[info.name], #[info.type, info.value])
-  | .opaqueDecl info => (#[info.name], #[info.type, info.value])
-  | .inductDecl _ _ types _ =>
-    types.foldl (init := (#[], #[])) fun (names, terms) type =>
-      ( (names.push type.name) ++ (type.ctors.map (·.name)).toArray,
-        (terms.push type.type) ++ (type.ctors.map (·.type)).toArray )
-  | _ => (#[], #[])
 
 /--
 Names that the kernel treats specially, whatever is declared under them: the functions that it computes, and the types of
@@ -114,8 +91,7 @@ def addToKernel (kernel : Kernel.Environment) (declaration : Declaration) (cance
 private inductive Work where
   | enter (name : Name)
   | leave (info : ConstantInfo) (declaration : Declaration)
-
-private instance : Inhabited Work := ⟨.enter .anonymous⟩
+  deriving Inhabited
 
 /--
 The declarations that constants depend on beyond `base`, each after those that it mentions. Names that are not in the
@@ -135,9 +111,9 @@ def declarationsBehind (env : Environment) (base : Kernel.Environment) (roots : 
       if seen.contains name || (base.find? name).isSome then continue
       seen := seen.insert name ()
       let some info := env.find? name | continue
-      let plan := addPlan env info
-      if let some declaration := plan.declaration? then work := work.push (.leave info declaration)
-      work := work ++ plan.uses.reverse.map Work.enter
+      let (uses, declaration?) := needsOf env info
+      if let some declaration := declaration? then work := work.push (.leave info declaration)
+      work := work ++ uses.reverse.map Work.enter
   return found
 
 /--

@@ -1,6 +1,4 @@
-import Dojo.Environments
 import Dojo.Beginnings
-import Dojo.Frontend
 import Dojo.Pretty
 
 /-!
@@ -74,10 +72,8 @@ private def constantsOfModule (env : Environment) (module : Name) : Array Name :
 
 /-- `A.b.c`: `A.b.c`, `b.c` and `c`. -/
 private def endsOf (name : Name) : List Name :=
-  let rec ends : List Name → List Name
-    | [] => []
-    | part :: rest => (part :: rest).foldl (· ++ ·) .anonymous :: ends rest
-  ends name.components
+  let parts := name.components
+  (List.range parts.length).map fun n => (parts.drop n).foldl (· ++ ·) .anonymous
 
 /-- Lets a text use the private names of the modules `whole`, except those that it declares itself. -/
 def openWhole (state : Command.State) (whole : Array Name) (text : String) : Command.State := Id.run do
@@ -136,11 +132,8 @@ private def readModule? (module : Name) : DojoM (Option Module) := do
 /-- The module of a file in the project. -/
 def moduleOfFile? (fileName : String) : DojoM (Option Name) := do
   unless fileName.endsWith ".lean" do return none
-  let inside := match (← read).project? with
-    | some project =>
-      let folder := s!"{project}/"
-      if fileName.startsWith folder then behind folder fileName else fileName
-    | none => fileName
+  let folder := ((← read).project?.map fun project => s!"{project}/").getD ""
+  let inside := if fileName.startsWith folder then behind folder fileName else fileName
   if inside.startsWith "/" || inside.startsWith ".." then return none
   let parts := (extractBytes inside 0 (inside.utf8ByteSize - 5)).splitOn "/" |>.filter (fun p => p != "." && p != "")
   return some (parts.foldl (init := .anonymous) .str)
@@ -248,9 +241,7 @@ private def elaborateModule (module : Module) (below : Base) (kernel : Bool) : D
 private def withProject {α} (project : System.FilePath) (act : DojoM α) : DojoM α := do
   let path ← (searchPathRef.get : BaseIO SearchPath)
   (searchPathRef.set (project :: path) : BaseIO Unit)
-  let result ← try Except.ok <$> act catch failure => pure (.error failure)
-  (searchPathRef.set path : BaseIO Unit)
-  MonadExcept.ofExcept result
+  try act finally (searchPathRef.set path : BaseIO Unit)
 
 /-- A text that changes with the compiled modules; `none` if one of them is not compiled. -/
 private def stamps? (project : System.FilePath) (own : Array Module) : IO (Option String) := do
@@ -317,12 +308,11 @@ private partial def refuseClash (module : Module) (below : Base) (kernel : Bool)
 
 /-- The environment after a module that is elaborated in memory on top of others. -/
 private partial def chained (key : String) (module : Module) (below : Base) (kernel : Bool) : DojoM Environment := do
-  let chains := (← read).chains
-  if let some env ← Imported.find? chains maxChains key then return env
-  let (env, failed) ← elaborateModule module below kernel
-  if below.owners.any (!module.imports.contains ·.1) && (failed || evades below.env env) then
-    refuseClash module below kernel
-  keepLast chains maxChains (·.key == key) { key, env }
+  let (env, _) ← Imported.cached (← read).chains maxChains key do
+    let (env, failed) ← elaborateModule module below kernel
+    if below.owners.any (!module.imports.contains ·.1) && (failed || evades below.env env) then
+      refuseClash module below kernel
+    return env
   return env
 
 /-- The environment of a plan; the project's own modules are elaborated in memory. -/

@@ -27,21 +27,16 @@ def leanOptions (values : List (String × Json)) : Except Failure Options :=
     match setOption options name.toName value with
     | some options => return options
     | none => throw {
-        kind := "operation"
+        error := "operation"
         desc := s!"Lean option {name}: expected a boolean, a natural number or a text" }
-
-/-- Replaces earlier values by later ones of the same name. -/
-private def overlay (base over : List (String × Json)) : List (String × Json) :=
-  base.filter (fun (name, _) => !over.any (·.1 == name)) ++ over
 
 /-- The options of a request over those of the command line over the defaults; a limit of 0 is refused. -/
 def withLimits (base request : List (String × Json)) : Except Failure (List (String × Json)) := do
-  let values := overlay (overlay defaultLimits base) request
+  let values := record (defaultLimits ++ base ++ request)
   for (limit, _) in defaultLimits do
-    let given := ((values.lookup limit).bind fun value => value.getNat?.toOption).getD 0
-    if given == 0 then
-      throw { kind := "operation", desc := s!"Lean option {limit} must be a positive number" }
-  return values
+    if (values.getObjValAs? Nat limit).toOption.getD 0 == 0 then
+      throw { error := "operation", desc := s!"Lean option {limit} must be a positive number" }
+  return Request.members values
 
 /-- Reads `name=value`; the value determines its type. -/
 def parseAssignment (text : String) : Except Failure (String × Json) := do
@@ -49,7 +44,7 @@ def parseAssignment (text : String) : Except Failure (String × Json) := do
   | name :: first :: rest =>
     unless trimmed name |>.isEmpty do return (trimmed name, valueOf ("=".intercalate (first :: rest)))
   | _ => pure ()
-  throw { kind := "parse", desc := s!"{text} is not of the form name=value" }
+  throw { error := "parse", desc := s!"{text} is not of the form name=value" }
 where
   valueOf : String → Json
     | "true" => .bool true

@@ -27,9 +27,7 @@ private partial def declarationNodes (found : Array Syntax) (stx : Syntax) : Arr
 
 /-- Whether syntax is a proof or a value of a declaration. -/
 private def isValueNode (stx : Syntax) : Bool :=
-  let kind := kindOf stx
-  kind == ``Parser.Command.declValSimple || kind == ``Parser.Command.declValEqns ||
-    kind == ``Parser.Command.whereStructInst
+  [``Parser.Command.declValSimple, ``Parser.Command.declValEqns, ``Parser.Command.whereStructInst].contains (kindOf stx)
 
 /-- Whether syntax is a value, or an optional node around one. -/
 private def holdsValue (stx : Syntax) : Bool :=
@@ -52,22 +50,22 @@ private def nameStart? (body : Syntax) : Option Nat := do
   return (← rangeOf? id[0]).1
 
 /-- The names that a command binds, by the bytes where they begin. -/
-private def boundNames (trees : List InfoTree) : IO (Std.HashMap Nat Name) := do
-  let names ← IO.mkRef ({} : Std.HashMap Nat Name)
-  visitTrees trees fun _ info => do
-    let .ofTermInfo term := info | return
-    unless term.isBinder do return
-    let .const name _ := term.expr | return
-    let some (start, _) := rangeOf? term.stx | return
-    names.modify fun names => if names.contains start then names else names.insert start name
-  names.get
+private def boundNames (nodes : Nodes) : Std.HashMap Nat Name := Id.run do
+  let mut names : Std.HashMap Nat Name := {}
+  for (_, info) in nodes do
+    let .ofTermInfo term := info | continue
+    unless term.isBinder do continue
+    let .const name _ := term.expr | continue
+    let some (start, _) := rangeOf? term.stx | continue
+    names := names.insertIfNew start name
+  return names
 
 /-- The declarations of a command, in the order of its text. -/
-def Elaborated.declared (unit : Elaborated) : IO (Array Declared) := do
-  let nodes := declarationNodes #[] unit.stx
-  if nodes.isEmpty then return #[]
-  let names ← boundNames unit.trees
-  return nodes.filterMap fun stx => do
+def Elaborated.declared (unit : Elaborated) (nodes : Nodes) : Array Declared :=
+  let found := declarationNodes #[] unit.stx
+  if found.isEmpty then #[] else
+  let names := boundNames nodes
+  found.filterMap fun stx => do
     let body := stx[1]
     let range ← rangeOf? stx
     /- A declaration without a name is bound at its keyword, which follows `scoped` or `local`. -/
@@ -77,7 +75,7 @@ def Elaborated.declared (unit : Elaborated) : IO (Array Declared) := do
 
 /-- The constants beyond the library that a declaration uses, also through those that the same command `added` for it. -/
 def usesOf (env : Environment) (name : Name) (added : Array (Name × ConstantInfo)) : Array Name :=
-  let own := added.foldl (init := ({} : NameSet).insert name) fun own (name, _) => own.insert name
+  let own := setOf (added.map (·.1) |>.push name)
   (closureOf env #[name] own.contains).filterMap fun (used, _) =>
     if own.contains used || isLibrary env used then none else some used
 
@@ -92,14 +90,9 @@ the goals, or else the first one.
 /-- The members of a sequence; there is at least one. -/
 abbrev Sequence := Array ByteRange
 
-private def addSequence (found : Array Sequence) (list : Syntax) : Array Sequence := Id.run do
-  let parts := list.getArgs
-  let mut members := #[]
-  for i in [0:parts.size] do
-    -- separators stand at the odd places
-    if i % 2 == 0 then
-      if let some range := rangeOf? parts[i]! then members := members.push range
-  return if members.isEmpty then found else found.push members
+private def addSequence (found : Array Sequence) (list : Syntax) : Array Sequence :=
+  let members := list.getSepArgs.filterMap rangeOf?
+  if members.isEmpty then found else found.push members
 
 private partial def gather (found : Array Sequence) (stx : Syntax) : Array Sequence :=
   match stx with
@@ -111,60 +104,51 @@ private partial def gather (found : Array Sequence) (stx : Syntax) : Array Seque
     parts.foldl (init := found) gather
   | _ => found
 
-/-- Whether syntax is only a container of tactics. If it contains one tactic, it has the same range. -/
-def isHolderKind (kind : Name) : Bool :=
-  kind.isAnonymous || kind == nullKind || kind == ``Parser.Term.byTactic || kind == ``Parser.Tactic.tacticSeq ||
-    kind == ``Parser.Tactic.tacticSeq1Indented
+/-- Syntax that is only a container of tactics. If it contains one tactic, it has the same range. -/
+private def holderKinds : List Name :=
+  [.anonymous, nullKind, ``Parser.Term.byTactic, ``Parser.Tactic.tacticSeq, ``Parser.Tactic.tacticSeq1Indented]
 
-/-- Tactics that a command of the project takes directly, as in `mkthm foo decide`; each is a sequence by itself. -/
-private def takenAsTheyAre (unit : Elaborated) : IO (Array Sequence) := do
-  let found ← IO.mkRef (#[] : Array Sequence)
-  visitTrees unit.trees fun above info => do
-    let .ofTacticInfo info := info | return
-    if isHolderKind (kindOf info.stx) || !above.isMember then return
-    let some range := rangeOf? info.stx | return
-    found.modify fun all => if all.contains #[range] then all else all.push #[range]
-  found.get
+/-- A tactic of the text that ran. -/
+structure Ran where
+  above : Above
+  info : TacticInfo
+  range : ByteRange
 
-/-- The sequences of a command in the order of the text, outer ones first. -/
-def Elaborated.sequences (unit : Elaborated) : IO (Array Sequence) := do
+/-- The tactics of the text, without what only contains some. -/
+def ranIn (nodes : Nodes) : Array Ran :=
+  nodes.filterMap fun (above, info) => do
+    let .ofTacticInfo info := info | none
+    guard !(holderKinds.contains (kindOf info.stx))
+    return { above, info, range := ← rangeOf? info.stx }
+
+/--
+The sequences of a command in the order of the text, outer ones first. Tactics that a command of the project takes directly, as
+in `mkthm foo decide`, are sequences by themselves.
+-/
+def Elaborated.sequences (unit : Elaborated) (nodes : Nodes) : Array Sequence :=
   let found := gather #[] unit.stx
-  if found.isEmpty then takenAsTheyAre unit else return found
+  if !found.isEmpty then found else
+  let taken := (ranIn nodes).filter (·.above.isMember)
+  (taken.map fun one => #[one.range]).toList.eraseDups.toArray
 
 /-- The run of a member that counts. -/
-structure Run where
-  info : TacticInfo
-  above : Above
+structure Run extends Ran where
   changed : Bool
   /-- The number of members that began to run before it. -/
   place : Nat
 
-/--
-The runs that count, by the ranges of the members; members that never ran are missing. `visit` is called with all other
-nodes on the way.
--/
-def runsOf (unit : Elaborated) (sequences : Array Sequence) (visit : Above → Info → IO Unit := fun _ _ => pure ()) :
-    IO (Std.HashMap ByteRange Run) := do
-  let mut members : Std.HashSet ByteRange := {}
-  for sequence in sequences do
-    for member in sequence do members := members.insert member
-  let wanted := members
-  let found ← IO.mkRef ({} : Std.HashMap ByteRange Run)
-  let place ← IO.mkRef 0
-  visitTrees unit.trees fun above info => do
-    let .ofTacticInfo info := info | visit above info
-    if isHolderKind (kindOf info.stx) then return
-    let some range := rangeOf? info.stx | return
-    unless wanted.contains range do return
-    let known? := (← found.get)[range]?
-    if known?.any (·.changed) then return
-    let changed := info.goalsBefore != info.goalsAfter
+/-- The runs that count, by the ranges of the members; members that never ran are missing. -/
+def runsOf (nodes : Nodes) (sequences : Array Sequence) : Std.HashMap ByteRange Run := Id.run do
+  let members := ({} : Std.HashSet ByteRange).insertMany sequences.flatten
+  let mut found : Std.HashMap ByteRange Run := {}
+  for one in ranIn nodes do
+    unless members.contains one.range do continue
+    let known? := found[one.range]?
+    if known?.any (·.changed) then continue
+    let changed := one.info.goalsBefore != one.info.goalsAfter
     if known?.isNone || changed then
-      let here ← match known? with
-        | some known => pure known.place
-        | none => place.modifyGet fun n => (n, n + 1)
-      found.modify (·.insert range { info, above, changed, place := here })
-  found.get
+      found := found.insert one.range { one with changed, place := (known?.map (·.place)).getD found.size }
+  return found
 
 /-- Finds the sequence with a member at a range: its members from that one on, and where its first member begins. -/
 def fromMember? (sequences : Array Sequence) (range : ByteRange) : Option (Sequence × Nat) :=

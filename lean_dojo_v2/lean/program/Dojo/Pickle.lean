@@ -1,6 +1,4 @@
 import Dojo.Environments
-import Dojo.Export
-import Dojo.Options
 import Dojo.States
 
 /-!
@@ -38,38 +36,34 @@ private def writeAdded (base env : Environment) : TablesM Json := do
 private def writeMVars (goals : List MVarId) : TablesM Json := do
   return toJson (← goals.mapM fun goal => writeName goal.name)
 
-private def kindNumber : LocalDeclKind → Nat
-  | .default => 0
-  | .implDetail => 1
-  | .auxDecl => 2
+/-- Each kind has the number of its place. -/
+private def localKinds : Array LocalDeclKind := #[.default, .implDetail, .auxDecl]
 
 private def writeLocal (decl : LocalDecl) : TablesM Json := do
   let shared : List Json := [
-    toJson (← writeName decl.fvarId.name), toJson (← writeName decl.userName), toJson (← writeExpr decl.type),
-    toJson (kindNumber decl.kind)]
+    ← writeName decl.fvarId.name, ← writeName decl.userName, ← writeExpr decl.type, localKinds.idxOf decl.kind]
   match decl with
-  | .cdecl .. => return .arr (.str "hypothesis" :: shared ++ [toJson (infoNumber decl.binderInfo)]).toArray
+  | .cdecl .. => return .arr (.str "hypothesis" :: shared ++ [toJson decl.binderInfo.toUInt64.toNat]).toArray
   | .ldecl _ _ _ _ value nondep _ =>
     return .arr (.str "let" :: shared ++ [toJson (← writeExpr value), .bool nondep]).toArray
 
 private def writeMVar (goal : MVarId) (decl : MetavarDecl) : TablesM Json := do
   let locals ← (decl.lctx.decls.toArray.filterMap id).mapM writeLocal
   let instances ← decl.localInstances.mapM fun one => return toJson [← writeName one.className, ← writeExpr one.fvar]
-  let kind := match decl.kind with
+  let kind : Nat := match decl.kind with
     | .natural => 0
     | .synthetic => 1
     | .syntheticOpaque => 2
   return .arr #[
-    toJson (← writeName goal.name), toJson (← writeName decl.userName), .arr locals, .arr instances,
-    toJson (← writeExpr decl.type), toJson (kind : Nat), toJson decl.numScopeArgs]
+    ← writeName goal.name, ← writeName decl.userName, .arr locals, .arr instances, ← writeExpr decl.type, kind,
+    decl.numScopeArgs]
 
 private def writeMetavariables (mctx : MetavarContext) : TablesM (List (String × Json)) := do
   let decls := (mctx.decls.toList.toArray.qsort fun a b => a.2.index < b.2.index)
   let rows ← decls.mapM fun (goal, decl) => writeMVar goal decl
   let assigned ← mctx.eAssignment.toList.mapM fun (goal, e) => return toJson [← writeName goal.name, ← writeExpr e]
   let delayed ← mctx.dAssignment.toList.mapM fun (goal, value) => return Json.arr #[
-    toJson (← writeName goal.name), toJson (← value.fvars.mapM writeExpr),
-    toJson (← writeName value.mvarIdPending.name)]
+    ← writeName goal.name, toJson (← value.fvars.mapM writeExpr), ← writeName value.mvarIdPending.name]
   let levels ← (declaredLevels mctx).mapM fun id => writeName id.name
   let levelValues ← mctx.lAssignment.toList.mapM fun (id, l) => return toJson [← writeName id.name, ← writeLevel l]
   return [
@@ -98,55 +92,53 @@ private def saveGoal (request : Request) : DojoM Json := do
 /-! ## Reading -/
 
 private def readMVars (read : Read) (json : Json) : Except String (List MVarId) := do
-  (← Read.list json).mapM fun one => return ⟨← read.name one⟩
+  (← json.getArr?).toList.mapM fun one => return ⟨← read.name one⟩
 
-private def readKind : Nat → LocalDeclKind
-  | 1 => .implDetail
-  | 2 => .auxDecl
-  | _ => .default
+private def readKind (json : Json) : Except String LocalDeclKind :=
+  return localKinds[← json.getNat?]?.getD .default
 
 private def readLocal (read : Read) (lctx : LocalContext) (json : Json) : Except String LocalContext := do
-  match ← Read.list json with
+  match (← json.getArr?).toList with
   | [.str "hypothesis", id, name, type, kind, info] =>
-    return lctx.mkLocalDecl ⟨← read.name id⟩ (← read.name name) (← read.expr type) (← Read.info info)
-      (readKind (← kind.getNat?))
+    let some info := Read.infoOf? (← info.getNat?) | throw "not a kind of binder"
+    return lctx.mkLocalDecl ⟨← read.name id⟩ (← read.name name) (← read.expr type) info (← readKind kind)
   | [.str "let", id, name, type, kind, value, .bool nondep] =>
     return lctx.mkLetDecl ⟨← read.name id⟩ (← read.name name) (← read.expr type) (← read.expr value) nondep
-      (readKind (← kind.getNat?))
+      (← readKind kind)
   | _ => throw "not a hypothesis"
 
 private def readMVar (read : Read) (mctx : MetavarContext) (json : Json) : Except String MetavarContext := do
-  let [id, userName, locals, instances, type, kind, scope] ← Read.list json | throw "not a metavariable"
-  let lctx ← (← Read.list locals).foldlM (readLocal read) {}
-  let instances ← (← Read.list instances).mapM fun one => do
-    let [className, fvar] ← Read.list one | throw "not an instance"
+  let #[id, userName, locals, instances, type, kind, scope] ← json.getArr? | throw "not a metavariable"
+  let lctx ← (← locals.getArr?).foldlM (readLocal read) {}
+  let instances ← (← instances.getArr?).mapM fun one => do
+    let #[className, fvar] ← one.getArr? | throw "not an instance"
     return ({ className := ← read.name className, fvar := ← read.expr fvar } : LocalInstance)
   let kind := match ← kind.getNat? with
     | 0 => MetavarKind.natural
     | 1 => .synthetic
     | _ => .syntheticOpaque
-  return mctx.addExprMVarDecl ⟨← read.name id⟩ (← read.name userName) lctx instances.toArray (← read.expr type) kind
+  return mctx.addExprMVarDecl ⟨← read.name id⟩ (← read.name userName) lctx instances (← read.expr type) kind
     (← scope.getNat?)
 
 private def readMetavariables (read : Read) (json : Json) : Except String MetavarContext := do
-  let rows (name : String) : Except String (List Json) := do Read.list (← json.getObjVal? name)
+  let rows (name : String) : Except String (Array Json) := json.getObjVal? name >>= Json.getArr?
   let mut mctx ← (← rows "mvars").foldlM (readMVar read) {}
   for one in ← rows "levelMVars" do mctx := mctx.addLevelMVarDecl ⟨← read.name one⟩
   for one in ← rows "levelValues" do
-    let [id, level] ← Read.list one | throw "not a level"
+    let #[id, level] ← one.getArr? | throw "not a level"
     mctx := { mctx with lAssignment := mctx.lAssignment.insert ⟨← read.name id⟩ (← read.level level) }
   for one in ← rows "assigned" do
-    let [id, e] ← Read.list one | throw "not an assignment"
+    let #[id, e] ← one.getArr? | throw "not an assignment"
     mctx := { mctx with eAssignment := mctx.eAssignment.insert ⟨← read.name id⟩ (← read.expr e) }
   for one in ← rows "delayed" do
-    let [id, fvars, pending] ← Read.list one | throw "not an assignment"
-    let fvars := (← (← Read.list fvars).mapM read.expr).toArray
+    let #[id, fvars, pending] ← one.getArr? | throw "not an assignment"
+    let fvars ← (← fvars.getArr?).mapM read.expr
     let value := { fvars, mvarIdPending := ⟨← read.name pending⟩ }
     mctx := { mctx with dAssignment := mctx.dAssignment.insert ⟨← read.name id⟩ value }
   return mctx
 
 private def readAdded (read : Read) (json : Json) : Except String (List Declaration) := do
-  (← Read.list (← json.getObjVal? "constants")).mapM (readDeclaration read)
+  (← (← json.getObjVal? "constants").getArr?).toList.mapM (readDeclaration read)
 
 /-- Adds declarations through the kernel, except those that are already there. -/
 private def addDeclarations (declarations : List Declaration) : CoreM Unit := do
@@ -160,9 +152,9 @@ private def addDeclarations (declarations : List Declaration) : CoreM Unit := do
 private def readState (json : Json) (monads : Monads) (library : Environment) :
     Except String (ProofState × List Declaration) := do
   let read ← Read.tables json (closed := false)
-  let [start, index] ← Read.list (← json.getObjVal? "ngen") | throw "not a name generator"
+  let #[start, index] ← (← json.getObjVal? "ngen").getArr? | throw "not a name generator"
   let mctx ← readMetavariables read json
-  let levelNames ← (← Read.list (← json.getObjVal? "levelNames")).mapM read.name
+  let levelNames ← (← (← json.getObjVal? "levelNames").getArr?).toList.mapM read.name
   let mvars (name : String) : Except String (List MVarId) := do readMVars read (← json.getObjVal? name)
   let root :: _ ← mvars "root" | throw "the state has no root"
   let outside? ← match ← json.getObjVal? "outside" with
@@ -202,8 +194,8 @@ private def loadEnv (request : Request) : DojoM Json := do
   let json ← orRefuse "io" (unpack "environment" (request.text "packed"))
   let (imports, declarations) ← orRefuse "io" do
     let read ← Read.tables json (closed := true)
-    return (← (← Read.list (← json.getObjVal? "imports")).mapM read.name, ← readAdded read json)
-  let base ← importModules (imports.map ({ module := · })).toArray
+    return (← (← (← json.getObjVal? "imports").getArr?).mapM read.name, ← readAdded read json)
+  let base ← importModules (imports.map ({ module := · }))
   let start ← commandState base
   let monads ← Monads.ofCommand start
   let (_, monads) ← monads.run (kind := "operation") (addDeclarations declarations)

@@ -1,7 +1,6 @@
 import Dojo.Digest
 import Dojo.Files
 import Dojo.Parts
-import Dojo.States
 
 /-!
 # Proof states in elaborated texts, and `dojo.state_at`
@@ -20,15 +19,12 @@ open Lean Elab Meta
 inductive Draft where
   /-- A goal as it is. -/
   | goal (mvar : MVarId)
-  /-- A new goal with the same hypotheses and target. -/
-  | copy (mvar : MVarId)
   /-- A new goal of a type. -/
-  | typed (lctx : LocalContext) (type : Expr)
-  deriving Inhabited
+  | typed (lctx : LocalContext) (type : Expr) (userName : Name := .anonymous)
 
 private def Draft.place? (mctx : MetavarContext) : Draft → Option (LocalContext × Expr)
-  | .goal mvar | .copy mvar => (mctx.findDecl? mvar).map fun decl => (decl.lctx, decl.type)
-  | .typed lctx type => some (lctx, type)
+  | .goal mvar => (mctx.findDecl? mvar).map fun decl => (decl.lctx, decl.type)
+  | .typed lctx type _ => some (lctx, type)
 
 private def locals (lctx : LocalContext) : Array LocalDecl :=
   lctx.decls.toArray.filterMap id
@@ -47,44 +43,29 @@ private def isSplitOff : Name → Bool
   | _ => false
 
 /-- The environment in which the goals can be opened, and the constants that must not be used there. -/
-private def world (before : Environment) (context : ContextInfo) (terms : List Expr) : Environment × NameSet := Id.run do
-  let mut missing : NameSet := {}
-  for e in terms do
-    for name in e.getUsedConstants do
-      unless before.contains name do missing := missing.insert name
-  if missing.isEmpty then return (before, {})
+private def world (before : Environment) (context : ContextInfo) (terms : List Expr) : Environment × NameSet :=
+  let missing := (terms.toArray.flatMap (·.getUsedConstants)).filter (!before.contains ·)
+  if missing.isEmpty then (before, {}) else
   let env := context.env
-  let needed := (closureOf env missing.toArray (!before.contains ·)).foldl (init := ({} : NameSet)) fun all (name, _) =>
-    all.insert name
+  let needed := setOf ((closureOf env missing (!before.contains ·)).map (·.1))
   -- constants that `split` or `simp` derives from allowed ones do not depend on the theorem either
   let isDerived (name : Name) : Bool :=
     [name, (privateToUserName? name).getD name].any fun
       | .str base ending => isDerivedEnding ending && (needed.contains base || before.contains base)
       | _ => false
-  let mut forbidden : NameSet := {}
-  for (name, _) in addedTo before env do
-    unless needed.contains name || isDerived name || isSplitOff name do forbidden := forbidden.insert name
-  return (env, forbidden)
+  let added := (addedTo before env).map (·.1)
+  (env, setOf (added.filter fun name => !needed.contains name && !isDerived name && !isSplitOff name))
 
 /-- Lean's local instances: the hypotheses whose type is a class. -/
 private def instancesIn (lctx : LocalContext) : MetaM LocalInstances := do
-  withLCtx lctx {} do
-    let mut found := #[]
-    for decl in locals lctx do
-      if let some className ← isClass? decl.type then
-        found := found.push { className, fvar := .fvar decl.fvarId }
-    return found
+  withLCtx lctx {} (withLocalInstances (locals lctx).toList getLocalInstances)
 
 private def Draft.open (draft : Draft) (recursion : Bool) : MetaM MVarId := do
-  let new (lctx : LocalContext) (instances : LocalInstances) (type : Expr) (userName : Name) : MetaM MVarId := do
-    let type ← instantiateMVars type
-    return (← mkFreshExprMVarAt lctx instances type .syntheticOpaque userName).mvarId!
   let goal ← match draft with
     | .goal mvar => pure mvar
-    | .copy mvar => do
-      let decl ← mvar.getDecl
-      new decl.lctx decl.localInstances decl.type decl.userName
-    | .typed lctx type => do new lctx (← instancesIn lctx) type .anonymous
+    | .typed lctx type userName =>
+      let type ← instantiateMVars type
+      pure (← mkFreshExprMVarAt lctx (← instancesIn lctx) type .syntheticOpaque userName).mvarId!
   if recursion then return goal
   let auxiliaries := (locals (← goal.getDecl).lctx).filter (·.kind == .auxDecl)
   auxiliaries.foldlM (init := goal) fun goal decl => goal.tryClear decl.fvarId
@@ -101,12 +82,12 @@ private def Monads.atNode (monads : Monads) (context : ContextInfo) (mctx : Meta
     coreState := { monads.coreState with env, ngen := context.ngen } }
 
 /--
-Opens goals at a node of a command's information tree as a state, and returns it with its number. With `recursion`, a proof
+Opens goals at a node of a command's information tree as a state. With `recursion`, a proof
 may use what it is defining: the theorem, the others of its `mutual` block, `where` and `let rec`. Only the whole proof
 shows whether the recursion terminates.
 -/
 def openDrafts (unit : Elaborated) (library : Environment) (above : Above) (mctx : MetavarContext)
-    (drafts : List Draft) (recursion := false) : DojoM (Nat × ProofState) := do
+    (drafts : List Draft) (recursion := false) : DojoM ProofState := do
   let { context, before?, .. } := above
   let said := (drafts.filterMap (·.place? mctx)).flatMap fun (lctx, type) => saidBy lctx type
   let terms := said.map fun e => (instantiateMVarsCore mctx e).1
@@ -114,16 +95,14 @@ def openDrafts (unit : Elaborated) (library : Environment) (above : Above) (mctx
   let levels := (terms.foldl (init := ({} : CollectLevelParams.State)) collectLevelParams).params.toList
   let monads := ((← Monads.ofCommand unit.before).atNode context mctx env).withLevels levels
   let (goals, monads) ← monads.run (drafts.mapM (·.open recursion))
-  let state : ProofState := { monads, library, goals, root := goals.head?.getD ⟨.anonymous⟩, forbidden }
-  return (← keepState state, state)
+  return { monads, library, goals, root := goals.head?.getD ⟨.anonymous⟩, forbidden }
 
 /-- Whether a term at a node of an information tree has a type, up to definitional equality. -/
 def hasTypeAt (unit : Elaborated) (context : ContextInfo) (lctx : LocalContext) (e type : Expr) : DojoM Bool := do
   if e.isSyntheticSorry then return false
   let monads := (← Monads.ofCommand unit.before).atNode context context.mctx context.env
-  match ← monads.attempt (withLCtx lctx {} do isDefEqGuarded (← inferType e) type) with
-  | (.ok fits, _) => return fits
-  | (.error _, _) => return false
+  let (fits, _) ← monads.attempt (withLCtx lctx {} do isDefEqGuarded (← inferType e) type)
+  return fits matches .ok true
 
 /-!
 ## The places of states in a text
@@ -145,31 +124,26 @@ structure Sought where
   /-- Also terms that Lean has refused and replaced by a `sorry` of its own. -/
   typeErrors := false
 
-private def spotsOf (unit : Elaborated) (sought : Sought) : IO (Array Spot) := do
-  let spots ← IO.mkRef #[]
-  let add (stx : Syntax) (spot : Nat × Nat → Spot) : IO Unit := do
-    if let some range := rangeOf? stx then spots.modify (·.push (spot range))
-  visitTrees unit.trees fun above info => do
+private def spotsOf (unit : Elaborated) (sought : Sought) : Array Spot :=
+  unit.nodes.filterMap fun (above, info) =>
     match info with
-    | .ofTacticInfo tactic =>
-      if sought.sorries && isSorryTactic info then
-        if let mvar :: _ := tactic.goalsBefore then
-          add tactic.stx fun range => { range, above, draft := .copy mvar }
-    | .ofTermInfo term =>
-      if above.inSorry then return
-      let some type := term.expectedType? | return
-      let draft := Draft.typed term.lctx type
-      if kindOf term.stx == ``Parser.Term.sorry then
-        if sought.sorries then add term.stx fun range => { range, above, draft }
-      else if sought.typeErrors then
-        add term.stx fun range => { range, above, draft, check? := some (term.lctx, term.expr, type) }
-    | _ => pure ()
-  spots.get
+    | .ofTacticInfo tactic => do
+      guard (sought.sorries && isSorryTactic tactic)
+      let decl ← tactic.mctxBefore.findDecl? (← tactic.goalsBefore.head?)
+      return { range := ← rangeOf? tactic.stx, above, draft := .typed decl.lctx decl.type decl.userName }
+    | .ofTermInfo term => do
+      guard !above.inSorry
+      let type ← term.expectedType?
+      let isSorry := kindOf term.stx == ``Parser.Term.sorry
+      guard (if isSorry then sought.sorries else sought.typeErrors)
+      let check? := if isSorry then none else some (term.lctx, term.expr, type)
+      return { range := ← rangeOf? term.stx, above, draft := .typed term.lctx type, check? }
+    | _ => none
 
 /-- The goals in a command in the order of the text; if several begin at the same place, only the first. -/
 private def goalsIn (unit : Elaborated) (sought : Sought) : DojoM (Array Spot) := do
   let mut found : Array Spot := #[]
-  for spot in ← (spotsOf unit sought : IO (Array Spot)) do
+  for spot in spotsOf unit sought do
     if found.any (·.range.1 == spot.range.1) then continue
     if let some (lctx, e, type) := spot.check? then
       if ← hasTypeAt unit spot.above.context lctx e type then continue
@@ -179,43 +153,27 @@ private def goalsIn (unit : Elaborated) (sought : Sought) : DojoM (Array Spot) :
     other.range != spot.range && other.range.1 ≤ spot.range.1 && spot.range.2 ≤ other.range.2
   return outermost.qsort fun a b => a.range.1 < b.range.1
 
-/-- Opens one state with a goal for each `sorry` of a command, and returns its number, the state, and their ranges. -/
+/-- Opens one state with a goal for each `sorry` of a command, and returns it with their ranges. -/
 def openSorries (unit : Elaborated) (library : Environment) (sought : Sought := {}) :
-    DojoM (Option (Nat × ProofState × Array (Nat × Nat))) := do
+    DojoM (Option (ProofState × Array (Nat × Nat))) := do
   let spots ← goalsIn unit sought
   let some last := spots.back? | return none
   let drafts := spots.toList.map (·.draft)
-  let (id, state) ← openDrafts unit library last.above last.above.context.mctx drafts
-  return some (id, state, spots.map (·.range))
+  return some (← openDrafts unit library last.above last.above.context.mctx drafts, spots.map (·.range))
 
 /-! ## The state at a position -/
 
-private structure Candidate where
-  info : TacticInfo
-  above : Above
-  range : Nat × Nat
-  size : Nat := 0
-
 /-- A tactic that begins at a byte, or else the smallest one that contains it. -/
-private def holderOf? (unit : Elaborated) (offset : Nat) : IO (Option Candidate) := do
-  let best ← IO.mkRef (none : Option Candidate)
-  visitTrees unit.trees fun above info => do
-    let .ofTacticInfo info := info | return
-    let kind := kindOf info.stx
-    if isHolderKind kind then return
-    if kind == ``Parser.Tactic.tacticSeqBracketed && !above.isMember then return
-    let some range := rangeOf? info.stx | return
-    if offset < range.1 || offset ≥ range.2 then return
-    let size := if range.1 == offset then 0 else range.2 - range.1
-    if (← best.get).all (size < ·.size) then best.set (some { info, above, range, size })
-  best.get
+private def holderOf? (nodes : Nodes) (offset : Nat) : Option Ran :=
+  let around := (ranIn nodes).filter fun { above, info, range } =>
+    range.1 ≤ offset && offset < range.2 && (kindOf info.stx != ``Parser.Tactic.tacticSeqBracketed || above.isMember)
+  let size (one : Ran) : Nat := if one.range.1 == offset then 0 else one.range.2 - one.range.1
+  around.foldl (init := none) fun best? one => if best?.all (size one < size ·) then some one else best?
 
 /-- The member of a sequence that begins exactly at a byte, or else the smallest tactic that contains it. -/
-private def tacticAt? (unit : Elaborated) (sequences : Array Sequence) (offset : Nat) : IO (Option Candidate) := do
-  if let some member := memberAt? sequences offset then
-    if let some run := (← runsOf unit #[#[member]])[member]? then
-      return some { info := run.info, above := run.above, range := member }
-  holderOf? unit offset
+private def tacticAt? (nodes : Nodes) (sequences : Array Sequence) (offset : Nat) : Option Ran :=
+  let run? := (memberAt? sequences offset).bind fun member => (runsOf nodes #[#[member]])[member]?
+  (run?.map (·.toRan)) <|> holderOf? nodes offset
 
 private def digestsOf (mctx : MetavarContext) (goals : List MVarId) : Array String :=
   ((goals.mapM (goalDigest? mctx)).run' {} |>.run.filterMap id).toArray
@@ -225,54 +183,53 @@ Describes the sequence around a tactic: `members` are its tactics from this one 
 must begin on a line of its own; `blocks` are the outermost sequences inside the tactic, each with its `members` and the
 digest of its first `goal`.
 -/
-private def around (unit : Elaborated) (sequences : Array Sequence) (range : Nat × Nat) (text : SourceText) :
-    IO (List (String × Json)) := do
+private def around (nodes : Nodes) (sequences : Array Sequence) (range : Nat × Nat) (text : SourceText) :
+    List (String × Json) :=
   let (members, first) := (fromMember? sequences range).getD (#[range], range.1)
   let inner := sequencesInside sequences range
-  let runs ← runsOf unit (inner.map fun block => block.extract 0 1)
+  let runs := runsOf nodes (inner.map fun block => block.extract 0 1)
   let inFile (members : Sequence) : Json := toJson (members.map fun (start, stop) => text.bytes start stop)
   let blocks := inner.map fun block =>
     let run? := block[0]?.bind (runs[·]?)
     let goal := run?.bind fun run => run.info.goalsBefore.head?.bind fun goal => (goalDigest? run.info.mctxBefore goal).run' {}
     record [("members", inFile block), ("goal", toJson goal)]
-  return [("members", inFile members), ("column", toJson ((text.position first).2 - 1)), ("blocks", .arr blocks)]
-
-private def isBefore (a b : Nat × Nat) : Bool := a.1 < b.1 || (a.1 == b.1 && a.2 < b.2)
+  [("members", inFile members), ("column", toJson ((text.position first).2 - 1)), ("blocks", .arr blocks)]
 
 /--
 Refuses a command with an error before a byte of it, since Lean continues after an error with other goals. Text before the
 command that Lean could not parse does not count.
 -/
 private def refuseErrors (unit : Elaborated) (text : SourceText) (offset : Nat) : DojoM Unit := do
-  let first := text.position (((rangeOf? unit.stx).map (·.1)).getD unit.start)
-  for message in unit.messages do
-    let place := placeOfMessage message
-    if isError message && !isBefore place first && isBefore place (text.position offset) then
-      refuse "elab" s!"there is an error before it: {textOfMessage message}"
+  let place (offset : Nat) : Position := text.fileMap.toPosition ⟨offset⟩
+  let first := place (((rangeOf? unit.stx).map (·.1)).getD unit.start)
+  for { severity, pos, data, .. } in unit.messages do
+    if severity matches .error && !pos.lt first && pos.lt (place offset) then
+      refuse "elab" s!"there is an error before it: {data}"
 
 /-- Whether a constant contains the `sorry` that Lean puts in place of terms that it could not elaborate. -/
 private def hasError (info : ConstantInfo) : Bool :=
   info.type.hasSyntheticSorry || (valueOf? info).any (·.hasSyntheticSorry)
 
 /-- Refuses goals that mention something that Lean could not elaborate; `said` holds the messages so far. -/
-private def refuseBroken (state : ProofState) (said : Array Json) : DojoM Unit := do
-  let some error := said.find? isError | return
+private def refuseBroken (state : ProofState) (said : Array SerialMessage) : DojoM Unit := do
+  let some { pos, data, .. } := said.find? isError | return
   let decls := state.goals.filterMap fun goal => state.mctx.findDecl? goal
   let terms := decls.flatMap fun decl => saidBy decl.lctx decl.type
   let named := terms.toArray.flatMap fun e => (instantiateMVarsCore state.mctx e).1.getUsedConstants
   if (closureOf state.env named (!isLibrary state.env ·)).any fun (_, info?) => info?.any hasError then
-    let (line, column) := placeOfMessage error
-    refuse "elab" s!"it rests on text before it that does not elaborate: {line}:{column}: {textOfMessage error}"
+    refuse "elab" s!"it rests on text before it that does not elaborate: {pos.line}:{pos.column + 1}: {data}"
 
-private def openTactic (unit : Elaborated) (file : OpenFile) (sequences : Array Sequence) (found : Candidate)
-    (recursion : Bool) (said : Array Json) : DojoM Json := do
-  let { info, above, range := (start, stop), .. } := found
-  let (id, state) ← openDrafts unit file.base.library above info.mctxBefore (info.goalsBefore.map .goal) recursion
+private def openTactic (unit : Elaborated) (file : OpenFile) (offset : Nat) (recursion : Bool) (said : Array SerialMessage) :
+    DojoM (Option Json) := do
+  let nodes := unit.nodes
+  let sequences := unit.sequences nodes
+  let some { info, above, range := (start, stop) } := tacticAt? nodes sequences offset | return none
+  let state ← openDrafts unit file.base.library above info.mctxBefore (info.goalsBefore.map .goal) recursion
   refuseBroken state said
-  return record ([
-    ("stateId", toJson id), ("tactic", .str (file.text.slice start stop)), ("bytes", file.text.bytes start stop),
+  return some <| record ([
+    ("tactic", .str (file.text.slice start stop)), ("bytes", file.text.bytes start stop),
     ("after", toJson (digestsOf info.mctxAfter info.goalsAfter))] ++
-    (← (around unit sequences (start, stop) file.text : IO _)) ++ (← state.shown))
+    around nodes sequences (start, stop) file.text ++ (← keepShown "stateId" state))
 
 private def stateAt (request : Request) : DojoM Json := do
   let opened ← openBehind request
@@ -286,9 +243,7 @@ private def stateAt (request : Request) : DojoM Json := do
       said.modify (· ++ unit.messages)
       return false
     if request.flag "clean" then refuseErrors unit file.text offset
-    let sequences ← (unit.sequences : IO (Array Sequence))
-    if let some found ← (tacticAt? unit sequences offset : IO (Option Candidate)) then
-      answer.set (some (← openTactic unit file sequences found (request.flag "recursion") (← said.get)))
+    answer.set (← openTactic unit file offset (request.flag "recursion") (← said.get))
     return true
   let some json ← (answer.get : BaseIO (Option Json)) | refuse "index" s!"no tactic at byte {position}"
   return json

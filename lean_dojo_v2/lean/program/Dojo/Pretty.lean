@@ -1,5 +1,3 @@
-import Lean
-import Dojo.Compat
 import Dojo.Session
 
 /-!
@@ -97,12 +95,8 @@ def Monads.printContext (monads : Monads) : PPContext where
   openDecls := monads.coreContext.openDecls
 
 /-- The printing context at a node of an information tree. -/
-def printContextAt (context : Elab.ContextInfo) (mctx : MetavarContext) : PPContext where
-  env := context.env
-  mctx := mctx
-  opts := context.options
-  currNamespace := context.currNamespace
-  openDecls := context.openDecls
+def printContextAt (context : Elab.ContextInfo) (mctx : MetavarContext) : PPContext :=
+  { context with mctx }.toPPContext {}
 
 def ProofState.printContext (state : ProofState) : PPContext := state.monads.printContext
 
@@ -115,28 +109,24 @@ def goalText (context : PPContext) (goal : MVarId) : IO String := do
   let text := render (← ppGoal context goal)
   return if text.startsWith "\n" then behind "\n" text else text
 
-/-- A whole state as Lean prints it. -/
-def goalsText (context : PPContext) (goals : List MVarId) : IO String := do
-  if goals.isEmpty then return "no goals"
-  return "\n\n".intercalate (← goals.mapM (goalText context))
+/-- A whole state as Lean prints it, from its goals. -/
+def stateText (goals : List String) : String := if goals.isEmpty then "no goals" else "\n\n".intercalate goals
 
-/-- A local context with distinguishable names: those that a proof cannot write have a dagger. -/
-private def sanitised (lctx : LocalContext) (options : Options) : LocalContext :=
-  (lctx.sanitizeNames.run' { options } : Id LocalContext)
+def goalsText (context : PPContext) (goals : List MVarId) : IO String :=
+  return stateText (← goals.mapM (goalText context))
 
-/-- The printing context in which a metavariable's own hypotheses have their names. -/
+/--
+The printing context in which a metavariable's own hypotheses have their names, which are distinguishable: those that a
+proof cannot write have a dagger.
+-/
 def _root_.Lean.PPContext.inside (context : PPContext) (decl : MetavarDecl) : PPContext :=
-  { context with lctx := sanitised decl.lctx context.opts }
+  { context with lctx := (decl.lctx.sanitizeNames.run' { options := context.opts } : Id LocalContext) }
 
 private def isVisible (settings : Settings) (decl : LocalDecl) : Bool :=
   match decl.kind with
   | .default => true
   | .auxDecl => settings.printAuxDecls
   | .implDetail => settings.printImplementationDetailHyps
-
-/-- The names of the open metavariables of a term, each once. -/
-private def openNames (e : Expr) : List String :=
-  (e.collectMVars {}).result.toList.map fun goal => nameText goal.name
 
 /-- Pantograph's `Expression`, with those of the fields `pp`, `sexp` and `dependentMVars` that the settings ask for. -/
 def expressionRecord (settings : Settings) (context : PPContext) (e : Expr) : IO Json := do
@@ -145,7 +135,8 @@ def expressionRecord (settings : Settings) (context : PPContext) (e : Expr) : IO
   if settings.printExprAST || settings.printDependentMVars then
     let whole := (instantiateMVarsCore context.mctx e).1
     if settings.printExprAST then fields := ("sexp", .str (sexp whole)) :: fields
-    if settings.printDependentMVars then fields := ("dependentMVars", toJson (openNames whole)) :: fields
+    if settings.printDependentMVars then
+      fields := ("dependentMVars", toJson ((whole.collectMVars {}).result.map (nameText ·.name))) :: fields
   return record fields
 
 /-- A hypothesis. As in Pantograph, a `have` also has a value, which a proof cannot use; `isHave` says so. -/

@@ -8,18 +8,17 @@ namespace Dojo
 
 open Lean Elab
 
-/-- Syntax that only combines tactics; as in Pantograph, its parts are listed, but it is not. -/
-private def combinators : List Name := [
-  .anonymous, nullKind, `Lean.cdot, `Lean.cdotTk, ``Parser.Term.byTactic, ``Parser.Tactic.tacticSeq,
-  ``Parser.Tactic.tacticSeq1Indented, `Lean.Parser.Tactic.«tactic_<;>_», ``Parser.Tactic.paren]
+/-- Tactics that only combine others; as in Pantograph, their parts are listed, but they are not. -/
+private def combinators : List Name :=
+  [`Lean.cdot, `Lean.cdotTk, `Lean.Parser.Tactic.«tactic_<;>_», ``Parser.Tactic.paren]
 
 /-- Goals as Pantograph lists them: an empty text if there are none. -/
 private def listedGoals (context : PPContext) (goals : List MVarId) : IO String := do
   return "\n".intercalate (← goals.mapM (goalText context))
 
 /-- Pantograph's `InvokedTactic`. -/
-private def invokedTactic (text : SourceText) (context : ContextInfo) (info : TacticInfo) (range : Nat × Nat) :
-    IO Json := do
+private def invokedTactic (text : SourceText) (ran : Ran) : IO Json := do
+  let { info, range, above := { context, .. } } := ran
   let proofs := info.goalsBefore.map fun goal => (instantiateMVarsCore info.mctxAfter (.mvar goal)).1
   let used := proofs.flatMap (·.getUsedConstants.toList)
   return record [
@@ -28,24 +27,16 @@ private def invokedTactic (text : SourceText) (context : ContextInfo) (info : Ta
     ("goalAfter", .str (← listedGoals (printContextAt context info.mctxAfter) info.goalsAfter)),
     ("usedConstants", toJson (used.eraseDups.map nameText))]
 
-private def invocations (unit : Elaborated) (text : SourceText) : IO (Array Json) := do
-  let found ← IO.mkRef #[]
-  visitTrees unit.trees fun above info => do
-    let .ofTacticInfo tactic := info | return
-    if combinators.contains (kindOf tactic.stx) then return
-    let some range := rangeOf? tactic.stx | return
-    let one ← invokedTactic text above.context tactic range
-    found.modify (·.push one)
-  found.get
+private def invocations (unit : Elaborated) (text : SourceText) : IO (Array Json) :=
+  ((ranIn unit.nodes).filter fun one => !combinators.contains (kindOf one.info.stx)).mapM (invokedTactic text)
 
 private def openGoals (unit : Elaborated) (file : OpenFile) (sought : Sought) : DojoM (List (String × Json)) := do
-  let some (id, state, ranges) ← openSorries unit file.base.library sought | return []
-  let goals := (← state.shown).filter (·.1 == "goals")
+  let some (state, ranges) ← openSorries unit file.base.library sought | return []
   let places := ranges.map fun (start, stop) => file.text.bytes start stop
-  return [("goalStateId", toJson id), ("goalSrcBoundaries", .arr places)] ++ goals
+  return ("goalSrcBoundaries", .arr places) :: (← keepShown "goalStateId" state).filter (·.1 != "pp")
 
 private def describeUnit (unit : Elaborated) (file : OpenFile) (request : Request) : DojoM Json := do
-  let mut fields := [("boundary", file.text.bytes unit.start unit.stop), ("messages", .arr unit.messages)]
+  let mut fields := [("boundary", file.text.bytes unit.start unit.stop), ("messages", toJson unit.messages)]
   if request.has "invocations" then
     let found ← (invocations unit file.text : IO (Array Json))
     fields := fields ++ [("invocations", .arr found), ("nInvocations", toJson found.size)]
@@ -63,12 +54,11 @@ private def processText (request : Request) : DojoM Json := do
   let units ← IO.mkRef (#[] : Array Json)
   unless file.messages.isEmpty do
     let boundary := file.text.bytes 0 file.parserState.pos.byteIdx
-    units.set #[record [("boundary", boundary), ("messages", .arr file.messages)]]
-  let state ← file.run fun unit => do
+    units.set #[record [("boundary", boundary), ("messages", toJson file.messages)]]
+  let (_, state) ← file.run fun unit => do
     if !unit.isEnd || !unit.messages.isEmpty then
       let one ← describeUnit unit file request
       units.modify (·.push one)
-    return false
   if request.flag "inheritEnv" then setCommand state file.base.library
   return record [("units", .arr (← units.get))]
 

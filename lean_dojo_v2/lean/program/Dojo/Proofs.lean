@@ -81,27 +81,19 @@ def isInhabited (mvar : MVarId) : MetaM Bool := do
 
 /-! ## Whether what proves one goal proves another -/
 
-/-- The result of a search, `none`, `cycle` or `subsumed`, and the goal that was found. -/
-structure Subsumption where
-  result : String := "none"
-  which? : Option MVarId := none
-
 private structure Local where
   fvar : Expr
   type : Expr
   value? : Option Expr
 
-private structure Described where
-  type : Expr
-  locals : List Local
-
-private def describeGoal (mctx : MetavarContext) (goal : MVarId) : Described :=
+/-- The target and the hypotheses of a goal, instantiated. -/
+private def describeGoal (mctx : MetavarContext) (goal : MVarId) : Expr × List Local :=
   let whole (e : Expr) := (instantiateMVarsCore mctx e).1
   let decl := mctx.getDecl goal
   let locals := (decl.lctx.decls.toList.filterMap id).map fun
     | .cdecl _ id _ type .. => { fvar := .fvar id, type := whole type, value? := none }
     | .ldecl _ id _ type value .. => { fvar := .fvar id, type := whole type, value? := some (whole value) }
-  { type := whole decl.type, locals }
+  (whole decl.type, locals)
 
 /-- The candidate's hypotheses, and those of the goal that replace them. -/
 private structure Image where
@@ -135,17 +127,17 @@ where
 /-- Compares a goal with a candidate, which lives in `source?` if that is another state. -/
 private def compare (goal candidate : MVarId) (source? : Option MetavarContext) : MetaM String := goal.withContext do
   let mctx := source?.getD (← getMCtx)
-  let theirs := describeGoal mctx candidate
-  let ours := describeGoal (← getMCtx) goal
-  if theirs.type.hasExprMVar || !(← isProp ours.type) then return "none"
+  let (claim, theirs) := describeGoal mctx candidate
+  let (target, ours) := describeGoal (← getMCtx) goal
+  if claim.hasExprMVar || !(← isProp target) then return "none"
   let proofs := proofsOf mctx [candidate]
   let isOpen := !proofs.unassigned.isEmpty
   /- Proofs in another state count only if they are finished. -/
   if source?.isSome && isOpen then return "none"
-  let some image ← embed? theirs.locals ours.locals | return "none"
-  unless ← isDefEqGuarded (image.move theirs.type) ours.type do return "none"
+  let some image ← embed? theirs ours | return "none"
+  unless ← isDefEqGuarded (image.move claim) target do return "none"
   if proofs.has goal then
-    return if theirs.locals.length == ours.locals.length then "cycle" else "none"
+    return if theirs.length == ours.length then "cycle" else "none"
   /- Open goals cannot be moved to other hypotheses. -/
   if isOpen && image.source != image.target then return "none"
   let solution := image.move (instantiateMVarsCore mctx (.mvar candidate)).1
@@ -153,13 +145,16 @@ private def compare (goal candidate : MVarId) (source? : Option MetavarContext) 
   goal.assign solution
   return "subsumed"
 
-/-- Finds the first candidate that proves a goal, or that the goal is a copy of. A `subsumed` goal is assigned. -/
+/--
+Finds the first candidate that proves a goal, or that the goal is a copy of. The result is `subsumed`, and the goal is
+assigned, or `cycle`; or else `none`.
+-/
 def findSubsumption (goal : MVarId) (candidates : List MVarId) (source? : Option MetavarContext) :
-    MetaM Subsumption := do
+    MetaM (String × Option MVarId) := do
   for candidate in candidates do
     let saved ← saveState
     let result ← try compare goal candidate source? catch _ => saved.restore; pure "none"
-    if result != "none" then return { result, which? := some candidate }
-  return {}
+    if result != "none" then return (result, some candidate)
+  return ("none", none)
 
 end Dojo

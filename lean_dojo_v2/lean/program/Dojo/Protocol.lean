@@ -1,12 +1,8 @@
 import Dojo.Check
-import Dojo.Digest
 import Dojo.Inspect
-import Dojo.Options
 import Dojo.Pickle
-import Dojo.Places
 import Dojo.Process
 import Dojo.Start
-import Dojo.States
 import Dojo.Steps
 import Dojo.Targets
 import Dojo.Trace
@@ -75,7 +71,8 @@ A step that Lean rejects has no `nextStateId`. What is not syntax of Lean has `p
 
     goal.tactic {"stateId": 1, "tactic": "exact h"}
     {"messages": [{"severity": "error", "data": "Unknown identifier `h`", "pos": {"line": 1, "column": 6}, "endPos": null,
-      "kind": "[anonymous]", "caption": "", "fileName": "<input>"}], "hasSorry": false, "hasUnsafe": false}
+      "kind": "[anonymous]", "caption": "", "fileName": "<input>", "keepFullRange": false, "isSilent": false}],
+      "hasSorry": false, "hasUnsafe": false}
     goal.tactic {"stateId": 1, "tactic": "exact )"}
     {"parseError": "…", "hasSorry": false, "hasUnsafe": false}
 
@@ -103,7 +100,7 @@ proofs of the goals that the last step closed, and `extraMVars` the values of me
 names: `goals` numbers variables for all goals together, `each` for every goal by itself.
 
     dojo.digest {"stateId": 0}
-    {"goals": "…", "each": "…", "hasSorry": false}
+    {"goals": "…", "each": "…"}
 
 `goal.save` returns a state as text, and `goal.load` reads it. A loaded state counts as solved only if the kernel
 accepts its whole proof.
@@ -224,7 +221,7 @@ accepted. It elaborates nothing.
 
     dojo.judge {"export": "…"}
     {"declarations": {"t": {"exists": true, "kind": "theorem", "lean_name": "t", "kernel": null, "axioms": [],
-      "library_theorems": 1, "statement": "const True "}}}
+      "statement": "const True "}}}
 -/
 
 namespace Dojo
@@ -239,25 +236,19 @@ def commands : List Command :=
 /-- The maximum size of a request in bytes. -/
 def maxLineBytes : Nat := 64 * 1024 * 1024
 
-private def unparsed {α} (why : String) : Except Failure α :=
-  throw { kind := "command", desc := s!"Unable to parse json: {why}" }
-
-private def parseObject (text : String) : Except Failure Json :=
-  match Json.parse text with
-  | .ok (.obj pairs) => return .obj pairs
-  | .ok _ => unparsed "expected an object"
-  | .error why => unparsed why
+private def parseObject (text : String) : Except String Json := do
+  let object@(.obj _) ← Json.parse text | throw "expected an object"
+  return object
 
 /-- The command of a line, and its fields. -/
-private def parseLine (line : String) : Except Failure (String × Json) := do
-  if line.utf8ByteSize > maxLineBytes then
-    throw { kind := "command", desc := s!"a request may have {maxLineBytes} bytes at most" }
+private def parseLine (line : String) : Except String (String × Json) := do
+  if line.utf8ByteSize > maxLineBytes then throw s!"a request may have {maxLineBytes} bytes at most"
   if line.startsWith "{" then
     let members := Request.members (← parseObject line)
     match members.lookup "cmd", members.filter (·.1 != "cmd") with
     | some (.str command), [] => return (command, .mkObj [])
     | some (.str command), [("payload", .obj pairs)] => return (command, .obj pairs)
-    | _, _ => unparsed "expected {\"cmd\": …, \"payload\": {…}}"
+    | _, _ => throw "expected {\"cmd\": …, \"payload\": {…}}"
   else
     let command := (line.splitOn " ").headD ""
     let rest := trimmed (behind command line)
@@ -265,27 +256,12 @@ private def parseLine (line : String) : Except Failure (String × Json) := do
 
 /-- Returns an action that restores the session's present state, apart from changes to the whole process. -/
 private def Session.undo (session : Session) : IO (IO Unit) := do
-  let command ← session.command.get
-  let library ← session.library.get
-  let states ← session.states.get
-  let environments ← session.environments.get
-  let chains ← session.chains.get
-  let beginnings ← session.beginnings.get
-  let exported ← session.exported.get
-  let contexts ← session.contexts.get
-  let grounds ← session.grounds.get
-  let visited ← session.visited.get
-  return do
-    session.command.set command
-    session.library.set library
-    session.states.set states
-    session.environments.set environments
-    session.chains.set chains
-    session.beginnings.set beginnings
-    session.exported.set exported
-    session.contexts.set contexts
-    session.grounds.set grounds
-    session.visited.set visited
+  let keep {α : Type} (ref : IO.Ref α) : IO (IO Unit) := return ref.set (← ref.get)
+  let kept ← [
+    keep session.command, keep session.library, keep session.states, keep session.environments, keep session.chains,
+    keep session.beginnings, keep session.exported, keep session.contexts, keep session.grounds, keep session.visited
+  ].mapM id
+  return kept.forM id
 
 /--
 Runs a request within the session's time limit. Lean only cuts its work short, and half an answer could pass for a whole
@@ -309,33 +285,31 @@ private def limited (act : DojoM Json) : DojoM Json := do
     refuse "internal" s!"interrupt: it took longer than {limit} ms"
   MonadExcept.ofExcept answer
 
-private def handle (parsed : Except Failure (String × Json)) : DojoM Json := do
-  let (name, payload) ← MonadExcept.ofExcept parsed
+private def handle (parsed : Except String (String × Json)) : DojoM Json := do
+  let orUnable {α} (result : Except String α) : DojoM α :=
+    orRefuse "command" (result.mapError (s!"Unable to parse json: {·}"))
+  let (name, payload) ← orUnable parsed
   let some command := commands.find? (·.name == name) | refuse "command" s!"Unknown command {name}"
-  let request ← MonadExcept.ofExcept (Request.check name command.fields payload)
+  let request ← orUnable (Request.check name command.fields payload)
   limited (command.run request)
 
-private def Failure.json (failure : Failure) : Json :=
-  record [("error", .str failure.kind), ("desc", .str failure.desc)]
-
-/-- How many environments a request found or had to load. Answers to Pantograph's commands have no such field. -/
-private def remarks (session : Session) (isOurs : Bool) (before : Nat × Nat) : IO (List (String × Json)) := do
+/-- Adds how many environments a request found or had to load. Answers to Pantograph's commands have no such field. -/
+private def withImports (session : Session) (before : Nat × Nat) (answer : Json) : IO Json := do
   let (hits, misses) ← session.imports.get
+  if (hits, misses) == before then return answer
   let counts := record [("hits", toJson (hits - before.1)), ("misses", toJson (misses - before.2))]
-  return if isOurs && (hits, misses) != before then [("imported", counts)] else []
+  return answer.setObjVal! "imported" counts
 
 /-- Answers one line. What a text prints is discarded. -/
 def answer (session : Session) (line : String) : IO String := do
   let before ← session.imports.get
   let parsed := parseLine line
-  let isOurs := match parsed with
-    | .ok (name, _) => name.startsWith "dojo."
-    | .error _ => false
+  let isOurs := parsed.toOption.any (·.1.startsWith "dojo.")
   let (_, answer) ← IO.FS.withIsolatedStreams (isolateStderr := false) do
     match ← (handle parsed session).toBaseIO with
     | .ok json => pure json
-    | .error failure => pure failure.json
-  let answer := (← remarks session isOurs before).foldl (fun all (name, value) => all.setObjVal! name value) answer
+    | .error failure => pure (toJson failure)
+  let answer ← if isOurs then withImports session before answer else pure answer
   return if (← session.settings.get).printJsonPretty then answer.pretty else answer.compress
 
 /--

@@ -1,5 +1,4 @@
 import Dojo.Compat
-import Lean.Data.Json
 
 /-!
 # Requests and their fields
@@ -12,30 +11,26 @@ namespace Dojo
 
 open Lean
 
-/-- Why a request fails. The answer is `{"error": kind, "desc": desc}`; the session goes on. -/
+/-- Why a request fails, which is also its answer. The session goes on. -/
 structure Failure where
   /-- `command`, `index`, `parse`, `elab`, `exception`, `io`, `import`, `operation`, … -/
-  kind : String
+  error : String
   /-- One clear sentence. -/
   desc : String
-  deriving Inhabited
+  deriving Inhabited, ToJson
 
-/-- The type of a field. -/
 inductive Kind where
   | text | boolean | natural | texts | naturals | object
   deriving BEq, Inhabited
 
-/-- A field of a command. -/
 structure Field where
   name : String
   kind : Kind
   required : Bool := false
   deriving Inhabited
 
-/-- A field that may be absent. -/
 def optional (kind : Kind) (name : String) : Field := { name, kind }
 
-/-- A required field. -/
 def required (kind : Kind) (name : String) : Field := { name, kind, required := true }
 
 namespace Kind
@@ -48,10 +43,6 @@ def words : Kind → String
   | naturals => "a list of natural numbers"
   | object => "an object"
 
-private def isText : Json → Bool
-  | .str _ => true
-  | _ => false
-
 /-- Natural numbers must be below 2^53, so that every language reads them exactly. -/
 private def isNatural (value : Json) : Bool :=
   match value.getNat? with
@@ -60,10 +51,10 @@ private def isNatural (value : Json) : Bool :=
 
 def admits (kind : Kind) (value : Json) : Bool :=
   match kind, value with
-  | text, value => isText value
+  | text, .str _ => true
   | boolean, .bool _ => true
   | natural, value => isNatural value
-  | texts, .arr items => items.all isText
+  | texts, .arr items => items.all (· matches .str _)
   | naturals, .arr items => items.all isNatural
   | object, .obj _ => true
   | _, _ => false
@@ -78,52 +69,33 @@ structure Request where
 namespace Request
 
 /-- Checks the fields of a request to `command`. -/
-def check (command : String) (fields : List Field) (payload : Json) : Except Failure Request := do
-  let refuse {α} (what : String) : Except Failure α :=
-    throw { kind := "command", desc := s!"Unable to parse json: {command}: {what}" }
+def check (command : String) (fields : List Field) (payload : Json) : Except String Request := do
   let given := (members payload).filter fun (_, value) => !value.isNull
   for (name, value) in given do
     match fields.find? (·.name == name) with
-    | none => refuse s!"there is no field {name}"
+    | none => throw s!"{command}: there is no field {name}"
     | some field =>
-      unless field.kind.admits value do refuse s!"{name} must be {field.kind.words}"
+      unless field.kind.admits value do throw s!"{command}: {name} must be {field.kind.words}"
   for field in fields do
-    if field.required && !given.any (·.1 == field.name) then refuse s!"{field.name} is missing"
+    if field.required && !given.any (·.1 == field.name) then throw s!"{command}: {field.name} is missing"
   return { payload := Json.mkObj given }
 
-def get? (request : Request) (name : String) : Option Json :=
-  (request.payload.getObjVal? name).toOption
+def has (request : Request) (name : String) : Bool := !(request.payload.getObjValD name).isNull
 
-def has (request : Request) (name : String) : Bool :=
-  (request.get? name).isSome
+/-- A field in the type of its kind; `none` if it is absent. -/
+def get? {α : Type} [FromJson α] (request : Request) (name : String) : Option α :=
+  (request.payload.getObjValAs? α name).toOption
 
-def text? (request : Request) (name : String) : Option String := do
-  (← request.get? name).getStr?.toOption
-
-def text (request : Request) (name : String) (default := "") : String :=
-  (request.text? name).getD default
-
-def nat? (request : Request) (name : String) : Option Nat := do
-  (← request.get? name).getNat?.toOption
-
-def nat (request : Request) (name : String) (default := 0) : Nat :=
-  (request.nat? name).getD default
-
-def flag (request : Request) (name : String) (default := false) : Bool :=
-  ((request.get? name).bind fun value => value.getBool?.toOption).getD default
-
-private def items (request : Request) (name : String) : List Json :=
-  (((request.get? name).bind fun value => value.getArr?.toOption).getD #[]).toList
-
-def texts (request : Request) (name : String) : List String :=
-  (request.items name).filterMap fun item => item.getStr?.toOption
-
-def nats (request : Request) (name : String) : List Nat :=
-  (request.items name).filterMap fun item => item.getNat?.toOption
+def text? (request : Request) (name : String) : Option String := request.get? name
+def text (request : Request) (name : String) (default := "") : String := (request.get? name).getD default
+def nat? (request : Request) (name : String) : Option Nat := request.get? name
+def nat (request : Request) (name : String) : Nat := (request.get? name).getD 0
+def flag (request : Request) (name : String) (default := false) : Bool := (request.get? name).getD default
+def texts (request : Request) (name : String) : List String := (request.get? name).getD []
+def nats (request : Request) (name : String) : List Nat := (request.get? name).getD []
 
 /-- The members of a field that is an object; no members if it is absent. -/
-def object (request : Request) (name : String) : List (String × Json) :=
-  ((request.get? name).map members).getD []
+def object (request : Request) (name : String) : List (String × Json) := members (request.payload.getObjValD name)
 
 end Request
 

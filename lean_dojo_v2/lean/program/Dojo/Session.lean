@@ -1,6 +1,4 @@
 import Dojo.Export
-import Dojo.Kernel
-import Dojo.Request
 
 /-!
 # The session
@@ -117,7 +115,7 @@ structure Stop where
   parserState : Parser.ModuleParserState
   state : Command.State
   /-- The messages of the command before it. -/
-  messages : Array Json
+  messages : Array SerialMessage
   /-- Whether the parser had no complaint about the command before it. -/
   isClean : Bool
 
@@ -143,8 +141,7 @@ structure Elaborated where
   /-- Its end, including white space after it. -/
   stop : Nat
   stx : Syntax
-  /-- Its messages as JSON. -/
-  messages : Array Json
+  messages : Array SerialMessage
   trees : List InfoTree
   before : Command.State
   after : Command.State
@@ -207,14 +204,15 @@ structure Session where
   /-- A token that is set when the current request has taken too long. -/
   cancel : IO.Ref (Option IO.CancelToken)
 
-/-- The monad of commands. -/
 abbrev DojoM := ReaderT Session (EIO Failure)
 
 instance : MonadLift IO DojoM where
-  monadLift act := fun _ => act.toEIO fun error => { kind := "io", desc := toString error }
+  monadLift act := fun _ => act.toEIO fun error => { error := "io", desc := toString error }
+
+instance : ToString Failure := ⟨(·.desc)⟩
 
 /-- Ends a request with an error of the given kind. -/
-def refuse {α} (kind desc : String) : DojoM α := throw { kind, desc }
+def refuse {α} (error desc : String) : DojoM α := throw { error, desc }
 
 /-- Returns the value, or ends the request with an error of the given kind. -/
 def orRefuse {α} (kind : String) : Except String α → DojoM α
@@ -223,7 +221,6 @@ def orRefuse {α} (kind : String) : Except String α → DojoM α
 
 def settings : DojoM Settings := do (← read).settings.get
 
-/-- The environment of the session. -/
 def sessionEnv : DojoM Environment := do return (← (← read).command.get).env
 
 /-- Replaces the command state of the session. -/
@@ -237,7 +234,11 @@ def keepLast {α} (cache : IO.Ref (Array α)) (limit : Nat) (isOld : α → Bool
     let others := all.filter (!isOld ·)
     (others.extract (others.size + 1 - limit) others.size).push one
 
-/-- A command of the protocol. -/
+/-- What the kernel objects to in some constants that `env` has beyond `base`. -/
+def objection? (base env : Environment) (names : Array Name) : DojoM (Option String) := do
+  let problem? ← problemBeyond? base env names (← (← read).cancel.get)
+  return problem?.map fun problem => s!"the kernel refuses {problem.constant}: {problem.message}"
+
 structure Command where
   name : String
   fields : List Field := []

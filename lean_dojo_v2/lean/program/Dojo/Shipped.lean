@@ -12,32 +12,22 @@ namespace Dojo
 
 open Lean IR
 
-/-- The program's own functions, and those that they call. -/
-private def functionsOf (env : Environment) : Array Decl := Id.run do
+/-- The program's own functions, and those that they call, sorted by name. -/
+private def functionsOf (env : Environment) : Array Decl :=
   let own := getDecls env
-  let mut known : NameSet := {}
-  let mut all := #[]
-  for decl in own do
-    known := known.insert decl.name
-    all := all.push decl
-  for decl in own do
-    for name in (collectUsedDecls env decl).toList do
-      if known.contains name then continue
-      known := known.insert name
-      if let some used := findEnvDecl env name then all := all.push used
-  return all
+  let called := setOf (own.toArray.flatMap fun decl => (collectUsedDecls env decl).toArray)
+  let all := called.toList.filterMap (findEnvDecl env ·) ++ own
+  let byName := all.foldl (init := ({} : NameMap Decl)) fun known decl => known.insert decl.name decl
+  (byName.toList.map (·.2)).toArray
 
-private unsafe def entriesUnsafe {α : Type} (rows : Array α) : Array EnvExtensionEntry := unsafeCast rows
-
-@[implemented_by entriesUnsafe]
-private opaque entries {α : Type} (rows : Array α) : Array EnvExtensionEntry
+private def entries {α : Type} (rows : Array α) : Array EnvExtensionEntry := unsafe unsafeCast rows
 
 /-- Writes the module that runs the program, which was elaborated in an environment. -/
 def ship (env : Environment) (file : System.FilePath) : IO Unit := do
   -- some errors have no message, and what has one would fail only when it runs
-  if let some (name, _) := (elaborated env).find? fun (_, info) => (valueOf? info).any (·.hasSorry) then
+  if let some (name, _) := (elaborated env).find? (valueHasSorry ·.2) then
     throw (IO.userError s!"{name} has an error")
-  let decls := (functionsOf env).qsort (Name.quickLt ·.name ·.name)
+  let decls := functionsOf env
   let exported : Array (Name × Name) := decls.filterMap fun decl => (exportAttr.getParam? env decl.name).map (decl.name, ·)
   let code : ModuleData := {
     isModule := false

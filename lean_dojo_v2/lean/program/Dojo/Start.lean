@@ -1,6 +1,4 @@
 import Dojo.Environments
-import Dojo.Options
-import Dojo.Session
 
 /-!
 # The start of a session
@@ -28,9 +26,8 @@ private def readArgument (all : Arguments) (word : String) : Except Failure Argu
 
 /-- Starts a session with the imports that the arguments name. -/
 def start (host : Host) (args : List String) : IO Session := do
-  let orThrow {α} (result : Except Failure α) : IO α := IO.ofExcept (result.mapError (·.desc))
-  let arguments ← orThrow (args.foldlM (init := {}) readArgument)
-  let options ← orThrow (withLimits arguments.options [])
+  let arguments ← IO.ofExcept (args.foldlM (init := {}) readArgument)
+  let options ← IO.ofExcept (withLimits arguments.options [])
   let empty ← mkEmptyEnvironment
   let session : Session := {
     host
@@ -57,9 +54,8 @@ def start (host : Host) (args : List String) : IO Session := do
   let begin : DojoM Unit := do
     let env ← importModules (arguments.imports.map ({ module := · }))
     setCommand (Command.mkState env {} (← MonadExcept.ofExcept (leanOptions options))) env
-  match ← (begin session).toBaseIO with
-  | .ok () => return session
-  | .error failure => throw (IO.userError failure.desc)
+  IO.ofExcept (← (begin session).toBaseIO)
+  return session
 
 /-- The host of a native Lean: its environments need no changes, and a separate task watches the time. -/
 def nativeHost : IO Host := do

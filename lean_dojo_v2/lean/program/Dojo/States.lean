@@ -1,4 +1,3 @@
-import Dojo.Frontend
 import Dojo.Pretty
 import Dojo.Proofs
 
@@ -67,13 +66,16 @@ def shown (state : ProofState) : DojoM (List (String × Json)) := do
   let context := state.printContext
   let goals ← state.goals.mapM fun goal => (goalRecord settings context goal (state.modeOf goal) : IO Json)
   let texts := goals.map fun goal => (goal.getObjValAs? String "pp").toOption.getD ""
-  let pp := if texts.isEmpty then "no goals" else "\n\n".intercalate texts
-  return [("goals", .arr goals.toArray), ("pp", .str pp)]
+  return [("goals", .arr goals.toArray), ("pp", .str (stateText texts))]
 
 end ProofState
 
+/-- Keeps a state, and describes it: its number under a label, and its goals. -/
+def keepShown (label : String) (state : ProofState) : DojoM (List (String × Json)) := do
+  return (label, toJson (← keepState state)) :: (← state.shown)
+
 /-- Runs a parser after white space and comments. -/
-private def runParser (env : Environment) (text : String) (parser : Parser.ParserFn) :
+def runParser (env : Environment) (text : String) (parser : Parser.ParserFn) :
     Except String (Parser.InputContext × Parser.ParserState) := do
   if let some problem := sizeProblem? text then throw problem
   let input := Parser.mkInputContext text "<input>"
@@ -82,44 +84,26 @@ private def runParser (env : Environment) (text : String) (parser : Parser.Parse
   if !state.allErrors.isEmpty then throw (state.toErrorMsg input)
   return (input, state)
 
-/-- Parses a whole text. -/
-private def parseWhole (env : Environment) (text : String) (parser : Parser.ParserFn) : Except String Syntax := do
+def parseWhole (env : Environment) (text : String) (parser : Parser.ParserFn) : Except String Syntax := do
   let (input, state) ← runParser env text parser
   if state.pos.byteIdx == text.utf8ByteSize then return state.stxStack.back
   throw ((state.mkError "end of input").toErrorMsg input)
-
-/-- Parses a sequence of tactics, as in a `by` block. -/
-def parseSequence (env : Environment) (text : String) : Except String Syntax :=
-  parseWhole env text Parser.Tactic.tacticSeq.fn
 
 /-- Parses a text in a syntax category. -/
 def parseText (env : Environment) (category : Name) (text : String) : Except String Syntax :=
   parseWhole env text (Parser.categoryParserFn category)
 
-/-- Parses a piece of syntax at the beginning of a text, and returns the byte where it ends. -/
-def parsePrefix (env : Environment) (category : Name) (text : String) : Except String Nat := do
-  return (← runParser env text (Parser.categoryParserFn category)).2.pos.byteIdx
-
 /-- Elaborates everything that was postponed. -/
 def settle : TermElabM Unit := Term.synthesizeSyntheticMVarsNoPostponing
 
-/-- Elaborates a text as a type. -/
-def elaborateType (monads : Monads) (text : String) : DojoM (Expr × Monads) := do
+/-- Elaborates the text of a term with one of Lean's elaborators. -/
+def elaborateText (monads : Monads) (text : String) (elaborate : Syntax → TermElabM Expr) : DojoM (Expr × Monads) := do
   let stx ← orRefuse "parse" (parseText monads.coreState.env `term text)
   monads.run (kind := "elab") do
-    let type ← Term.elabType stx
+    let e ← elaborate stx
     settle
-    instantiateMVars type
+    instantiateMVars e
 
-/-- Elaborates a text as a term, of the given type if there is one. -/
-def elaborateTerm (monads : Monads) (text : String) (type? : Option Expr) : DojoM (Expr × Monads) := do
-  let stx ← orRefuse "parse" (parseText monads.coreState.env `term text)
-  monads.run (kind := "elab") do
-    let term ← Term.elabTermEnsuringType stx type?
-    settle
-    instantiateMVars term
-
-/-- A new goal of a type. -/
 def newGoal (type : Expr) (userName : Name := .anonymous) : MetaM MVarId := do
   return (← mkFreshExprSyntheticOpaqueMVar type userName).mvarId!
 
@@ -127,7 +111,6 @@ def newGoal (type : Expr) (userName : Name := .anonymous) : MetaM MVarId := do
 def Monads.withLevels (monads : Monads) (levels : List Name) : Monads :=
   { monads with termState.levelNames := levels }
 
-/-- Forgets Lean's messages. -/
 def Monads.withoutMessages (monads : Monads) : Monads :=
   { monads with coreState.messages := {} }
 
@@ -142,7 +125,7 @@ private def startGoal (request : Request) : DojoM Json := do
   /- In addition to those of `universe u` in loaded texts. -/
   let monads := monads.withLevels ((request.texts "levels").map (·.toName) ++ monads.termState.levelNames)
   let (type, monads) ← match expr? with
-    | some text => elaborateType monads text
+    | some text => elaborateText monads text Term.elabType
     | none =>
       let name := request.text "copyFrom"
       let some info := monads.coreState.env.find? name.toName | refuse "index" s!"Symbol not found: {name}"
@@ -150,8 +133,7 @@ private def startGoal (request : Request) : DojoM Json := do
   let (root, monads) ← monads.run (newGoal type)
   let state : ProofState :=
     { monads := monads.withoutMessages, library := ← session.library.get, goals := [root], root }
-  let id ← keepState state
-  return record ([("stateId", toJson id), ("root", .str (nameText root.name))] ++ (← state.shown))
+  return record (("root", .str (nameText root.name)) :: (← keepShown "stateId" state))
 
 private def isSolved (state : ProofState) (goal : MVarId) : DojoM Bool := do
   if (state.mctx.findDecl? goal).isNone then refuse "structure" s!"Goal {nameText goal.name} is not in scope"
@@ -163,7 +145,7 @@ private def goalsOfBranch (target branch : ProofState) : DojoM (List MVarId) := 
   return branch.goals
 
 /-- Open metavariables besides the goals. For a state just opened, these are the ones that its goals mention. -/
-private def outsideOf (state : ProofState) : List MVarId :=
+def outsideOf (state : ProofState) : List MVarId :=
   state.outside?.getD (mentionedBy state.mctx state.goals).toList
 
 private def resumeGoal (request : Request) : DojoM Json := do
@@ -179,8 +161,7 @@ private def resumeGoal (request : Request) : DojoM Json := do
   let goals ← wanted.filterM fun goal => return !(← isSolved state goal)
   let next := { state with
     goals, outside? := some (outsideOf state ++ state.goals), fragments := state.fragments ++ fragments }
-  let id ← keepState next
-  return record (("nextStateId", toJson id) :: (← next.shown))
+  return record (← keepShown "nextStateId" next)
 
 private def subsumeGoal (request : Request) : DojoM Json := do
   let state ← getState (request.nat "stateId")
@@ -190,10 +171,10 @@ private def subsumeGoal (request : Request) : DojoM Json := do
   let isMissing (goal : MVarId) (state : ProofState) : Bool := (state.mctx.findDecl? goal).isNone
   let missing := (if isMissing goal state then [goal] else []) ++ candidates.filter (isMissing · (source?.getD state))
   if let one :: _ := missing then refuse "index" s!"there is no goal {nameText one.name}"
-  let (found, monads) ← state.monads.run (findSubsumption goal candidates (source?.map (·.mctx)))
-  let answer := [("result", Json.str found.result)] ++
-    (found.which?.map fun one => ("subsumptor", Json.str (nameText one.name))).toList
-  if found.result != "subsumed" then return record answer
+  let ((result, which?), monads) ← state.monads.run (findSubsumption goal candidates (source?.map (·.mctx)))
+  let answer := [("result", Json.str result)] ++
+    (which?.map fun one => ("subsumptor", Json.str (nameText one.name))).toList
+  if result != "subsumed" then return record answer
   let next := { state with monads, goals := state.goals.filter (· != goal), outside? := some (outsideOf state) }
   let id ← keepState next
   return record (answer ++ [("stateId", toJson id)])

@@ -1,7 +1,4 @@
 import Dojo.Actions
-import Dojo.Constants
-import Dojo.Options
-import Dojo.Session
 
 /-!
 # `goal.tactic`: one step from a proof state to the next
@@ -19,6 +16,8 @@ private def forms : List String := ["tactic", "mode", "expr", "have", "let", "dr
 /-- The fields about the proof in the answer to a failed step. -/
 private def nothing : List (String × Json) := [("hasSorry", .bool false), ("hasUnsafe", .bool false)]
 
+private def failed (log : Array SerialMessage) : Json := record (("messages", toJson log) :: nothing)
+
 /-- The goals that a tactic sees: only the chosen one, or all with the chosen one first (Pantograph's `Site`). -/
 private def site (state : ProofState) (goalId? : Option Nat) (autoResume? : Option Bool) :
     DojoM (MVarId × List MVarId) := do
@@ -29,13 +28,12 @@ private def site (state : ProofState) (goalId? : Option Nat) (autoResume? : Opti
   return (goal, if together then goal :: state.goals.filter (· != goal) else [goal])
 
 /-- An exception as the message that Lean's front end would log for it. -/
-private def errorJson (text : String) (fileMap? : Option FileMap := none) (offset? : Option Nat := none) : Json :=
-  let place := match fileMap?, offset? with
+private def errorMessage (text : String) (fileMap? : Option FileMap := none) (offset? : Option Nat := none) :
+    SerialMessage :=
+  let pos := match fileMap?, offset? with
     | some fileMap, some offset => fileMap.toPosition ⟨min offset fileMap.source.utf8ByteSize⟩
     | _, _ => ⟨1, 0⟩
-  record [
-    ("severity", "error"), ("pos", record [("line", toJson place.line), ("column", toJson place.column)]),
-    ("endPos", .null), ("data", .str text), ("kind", "[anonymous]"), ("fileName", "<input>"), ("caption", "")]
+  { fileName := "<input>", pos, data := text, kind := .anonymous }
 
 /--
 The action that a request asks for; it returns the fragments after it. If the request's text cannot be parsed, the result
@@ -51,7 +49,7 @@ private def actionOf (request : Request) (form text : String) (state : ProofStat
     if let some fragment := fragment? then
       let category := if fragment matches .calc .. then `term else `conv
       return (parseText state.env category text).map (fragmentStep state.fragments fragment)
-    return (parseSequence state.env text).map fun stx => same (evalTactic stx)
+    return (parseWhole state.env text Parser.Tactic.tacticSeq.fn).map fun stx => same (evalTactic stx)
   return (parseText state.env `term text).map fun stx =>
     match form with
     | "expr" => same (assignTerm stx)
@@ -83,7 +81,7 @@ private structure Outcome where
 
 private def outcomeOf (state : ProofState) (mctx : MetavarContext) (before after : List MVarId)
     (fragments : List Fragment) : Outcome :=
-  let outsideBefore := state.outside?.getD (mentionedBy state.mctx state.goals).toList
+  let outsideBefore := outsideOf state
   let aside := state.goals.filter (!before.contains ·)
   /- The goal of a `conv` block comes back at the end of the block. -/
   let waiting := fragments.map (·.goal)
@@ -100,28 +98,18 @@ private def outcomeOf (state : ProofState) (mctx : MetavarContext) (before after
 
 /-- Whether a name is that of an auxiliary lemma, with a part that begins with `_`: tactics hide what they use there. -/
 private def isAuxiliary (env : Environment) (name : Name) : Bool :=
-  hidden name && (moduleOf? env name).isNone
-where
-  hidden : Name → Bool
-    | .str parent part => part.startsWith "_" || hidden parent
-    | .num parent _ => hidden parent
-    | .anonymous => false
+  name.isInternal && (moduleOf? env name).isNone
 
 /-- The text of open metavariables that are not goals but need a proof; empty if there are none. -/
 private def hiddenText (monads : Monads) (owed : List MVarId) : DojoM String := do
   let (asking, _) ← monads.run (owed.filterM fun goal => return !(← isInhabited goal))
   if asking.isEmpty then return "" else goalsText monads.printContext asking
 
-/-- The kernel's problem with what a step has added: an option of Lean, or a program, can bypass the kernel. -/
-private def uncheckedProblem? (stored : ProofState) (env : Environment) : DojoM (Option Problem) := do
-  let added := (addedTo stored.env env).filter fun (_, info) => !info.isUnsafe && !info.isPartial
-  problemBeyond? stored.env env (added.map (·.1)) (← (← read).cancel.get)
-
 private def acceptStep (stored : ProofState) (monads : Monads) (before after : List MVarId) (fragments : List Fragment)
-    (log : List Json) (withAxioms : Bool) : DojoM Json := do
+    (log : Array SerialMessage) (withAxioms : Bool) : DojoM Json := do
   let env := monads.coreState.env
   let outcome := outcomeOf stored monads.metaState.mctx before after fragments
-  let refused (text : String) : Json := record (("messages", .arr (log ++ [errorJson text]).toArray) :: nothing)
+  let refused (text : String) : Json := failed (log.push (errorMessage text))
   unless outcome.lost.isEmpty do
     let left ← (goalsText monads.printContext outcome.lost : IO String)
     return refused s!"the tactic leaves this open, but not as a goal:\n{left}"
@@ -129,21 +117,19 @@ private def acceptStep (stored : ProofState) (monads : Monads) (before after : L
   let used := (closureOf env cited (isAuxiliary env)).map (·.1)
   if let some circular := used.find? stored.forbidden.contains then
     return refused s!"the proof uses {nameText circular}, which it should prove"
-  if let some problem ← uncheckedProblem? stored env then
-    return refused s!"the kernel refuses {problem.constant}: {problem.message}"
+  -- an option of Lean, or a program, can bypass the kernel
+  let added := (addedTo stored.env env).filter fun (_, info) => !info.isUnsafe && !info.isPartial
+  if let some objection ← objection? stored.env env (added.map (·.1)) then return refused objection
   let next : ProofState := { stored with
     monads := { monads with coreContext := stored.monads.coreContext }
     goals := after, outside? := some outcome.outside, owed := outcome.owed, parents := outcome.gone, fragments }
-  let id ← keepState next
   let mut fields := [
-    ("nextStateId", toJson id), ("messages", .arr log.toArray),
-    ("hasSorry", .bool (used.contains ``sorryAx)),
+    ("messages", toJson log), ("hasSorry", .bool (used.contains ``sorryAx)),
     ("hasUnsafe", .bool (outcome.terms.any env.hasUnsafe))]
   if withAxioms then
-    let rest := restsOn env cited stored.library
-    let names := rest.axioms.map fun one => userText one.name
-    fields := ("axioms", toJson names) :: ("owed", .str (← hiddenText monads outcome.owed)) :: fields
-  return record (fields ++ (← next.shown))
+    let axioms := axiomsWith env.find? env.toKernelEnv cited stored.library
+    fields := ("axioms", toJson (axioms.map (·.name))) :: ("owed", .str (← hiddenText monads outcome.owed)) :: fields
+  return record (fields ++ (← keepShown "nextStateId" next))
 
 private def runStep (state stored : ProofState) (before : List MVarId) (act : TacticM (List Fragment))
     (withAxioms : Bool) : DojoM Json := do
@@ -152,17 +138,16 @@ private def runStep (state stored : ProofState) (before : List MVarId) (act : Ta
     settle
     pruneSolvedGoals
     return fragments
-  let failed (log : List Json) : Json := record (("messages", .arr log.toArray) :: nothing)
   let (result, monads) ← state.monads.attempt
     ((whole { elaborator := .anonymous, recover := false }).run { goals := before })
-  let log := (← messagesJson monads.coreState.messages).toList
+  let log ← messagesOf monads.coreState.messages
   match result with
   | .error exception =>
     /- An abort only means that the error was already logged. -/
     if exception matches .internal .. && !log.isEmpty then return failed log
     let text ← exceptionText exception
     let offset? := if exception matches .internal .. then none else exception.getRef.getPos?.map (·.byteIdx)
-    return failed (log ++ [errorJson text state.monads.coreContext.fileMap offset?])
+    return failed (log.push (errorMessage text state.monads.coreContext.fileMap offset?))
   | .ok (fragments, { goals := after }) =>
     if log.any isError then return failed log
     acceptStep stored monads.withoutMessages before after fragments log withAxioms
@@ -172,8 +157,7 @@ private def goalTactic (request : Request) : DojoM Json := do
   let [form] := forms.filter request.has
     | refuse "command" s!"Exactly one of \{{", ".intercalate forms}} must be supplied"
   let text := request.text form
-  let autoResume? := if request.has "autoResume" then some (request.flag "autoResume") else none
-  let (goal, before) ← site stored (request.nat? "goalId") autoResume?
+  let (goal, before) ← site stored (request.nat? "goalId") (request.get? "autoResume")
   match ← actionOf request form text stored goal with
   | .error problem => return record (("parseError", .str problem) :: nothing)
   | .ok act =>

@@ -1,8 +1,5 @@
 import Dojo.Actions
-import Dojo.Constants
 import Dojo.Files
-import Dojo.Session
-import Dojo.States
 
 /-!
 # Texts with open parts, and whether another text completes them: `frontend.distil`, `.refactor`, `.track`
@@ -38,7 +35,7 @@ private def isOpenExample (stx : Syntax) : Bool :=
 private def pieceOf (unit : Elaborated) (text : SourceText) : DojoM Piece := do
   let added := unit.added
   let written := added.filter fun (name, _) => (rangesOf? unit.after.env name).isSome
-  let isOpen (one : Name × ConstantInfo) : Bool := (valueOf? one.2).any (·.hasSorry)
+  let isOpen (one : Name × ConstantInfo) : Bool := valueHasSorry one.2
   let first? : Option (Name × ConstantInfo) := (written.find? isOpen).orElse fun _ => written[0]?
   let name? := first?.map (·.1)
   let (line, _) := text.position unit.start
@@ -46,26 +43,19 @@ private def pieceOf (unit : Elaborated) (text : SourceText) : DojoM Piece := do
     refuse "elab" s!"line {line}: the `sorry` is in an `example`, which has no name; state it as a theorem"
   if name?.isNone && added.any isOpen then
     refuse "elab" s!"line {line}: the `sorry` is in a command that declares nothing by name"
-  let uses := added.foldl (init := ({} : NameSet)) fun uses (_, info) =>
-    (constantsOf info).foldl (init := uses) fun uses name => uses.insert name
   return {
-    text := trimmed (text.slice unit.start unit.stop), names := (added.map (·.1)).toList, name?, uses
-    isTarget := added.any isOpen }
+    text := trimmed (text.slice unit.start unit.stop), names := (added.map (·.1)).toList, name?
+    uses := setOf (added.flatMap fun (_, info) => constantsOf info), isTarget := added.any isOpen }
 
 /-- The commands of a text, and the environment after them; errors in the text end the request. -/
 private def readPieces (text kind : String) : DojoM (List Piece × Environment × OpenFile) := do
   let file ← openText { file := text, header := false, inScope := true }
   let pieces ← IO.mkRef (#[] : Array Piece)
-  let problems ← IO.mkRef (#[] : Array Json)
-  let state ← file.run fun unit => do
-    problems.modify (· ++ unit.messages.filter isError)
-    if unit.isEnd then return false
+  let (messages, state) ← file.run fun unit => do
+    if unit.isEnd then return
     let piece ← pieceOf unit file.text
     pieces.modify (·.push piece)
-    return false
-  let said := (← problems.get).map fun message =>
-    let (line, column) := placeOfMessage message
-    s!"{line}:{column - 1}: {textOfMessage message}"
+  let said := (messages.filter isError).map fun { pos, data, .. } => s!"{pos.line}:{pos.column}: {data}"
   unless said.isEmpty do refuse kind s!"the text has errors:\n{"\n".intercalate said.toList}"
   return ((← pieces.get).toList, state.env, file)
 
@@ -106,17 +96,12 @@ private structure Composite where
   /-- `{ f : T // predicate f }` -/
   type : Expr
 
-private def conjunction : List Expr → Expr
-  | [] => mkConst ``True
-  | [claim] => claim
-  | claim :: rest => mkApp2 (mkConst ``And) claim (conjunction rest)
-
 private def compositeOf (head : Name) (companions : List Name) (binder : Name) : MetaM Composite := do
   let witness ← statementOf head
   let info ← getConstInfo head
   let constant := mkConst head (info.levelParams.map .param)
   let claims ← companions.mapM fun name => do kabstract (← statementOf name) constant
-  let predicate := .lam binder witness (conjunction claims) .default
+  let predicate := .lam binder witness (mkAndN claims) .default
   return { constant, witness, predicate, type := ← mkAppOptM ``Subtype #[some witness, some predicate] }
 
 /-- The root of a target, and its open goals. -/
@@ -157,7 +142,7 @@ private partial def valueIn (env : Environment) (name : Name) : Expr :=
     | .const used levels => do
       guard used.isInternalDetail
       let info ← env.find? used
-      guard ((valueOf? info).any (·.hasSorry))
+      guard (valueHasSorry info)
       return (valueIn env used).instantiateLevelParams info.levelParams levels
     | _ => none
 
@@ -182,10 +167,9 @@ private def openGroup (env : Environment) (library : Environment) (group : Group
   /- The environment contains the target itself, because of its auxiliaries, but a proof must not cite it. -/
   let own := (group.head :: group.companions.map (·.1)).flatMap (·.names)
   let needed := neededBy env own monads.metaState.mctx root
-  let forbidden := own.foldl (init := ({} : NameSet)) fun all name => if needed.contains name then all else all.insert name
+  let forbidden := setOf (own.filter (!needed.contains ·)).toArray
   let state : ProofState := { monads := monads.withoutMessages, library, goals, root, forbidden }
-  let id ← keepState state
-  return record (("stateId", toJson id) :: (← state.shown))
+  return record (← keepShown "stateId" state)
 
 private def distil (request : Request) : DojoM Json := do
   let (pieces, env, file) ← readPieces (request.text "file") "io"
@@ -215,7 +199,7 @@ private def refactor (request : Request) : DojoM Json := do
 /-! ## `frontend.track`: whether a text completes what another one states -/
 
 private structure Side where
-  messages : Array Json
+  messages : Array SerialMessage
   file : OpenFile
   env : Environment
   /-- The constants that the text adds, in the order of its lines. -/
@@ -223,19 +207,14 @@ private structure Side where
 
 private def sideOf (text : String) : DojoM Side := do
   let file ← openText { file := text, header := false, inScope := true }
-  let messages ← IO.mkRef file.messages
-  let state ← file.run fun unit => do
-    messages.modify (· ++ unit.messages)
-    return false
+  let (messages, state) ← file.run
   let line (name : Name) : Nat := ((rangesOf? state.env name).map (·.range.pos.line)).getD 1000000000
   let keyed := (addedTo file.below state.env).map fun (name, info) => (line name, nameText name, name, info)
   let sorted := keyed.qsort fun a b => a.1 < b.1 || (a.1 == b.1 && a.2.1 < b.2.1)
-  return { messages := ← messages.get, file, env := state.env, added := sorted.map fun (_, _, one) => one }
+  return { messages, file, env := state.env, added := sorted.map fun (_, _, one) => one }
 
 private def Side.find? (side : Side) (name : Name) : Option ConstantInfo :=
   (side.added.find? (·.1 == name)).map (·.2)
-
-private def valueHasSorry (info : ConstantInfo) : Bool := (valueOf? info).any (·.hasSorry)
 
 /-- Whether Lean made a constant along with a declaration: it depends on the declaration's value, and states nothing. -/
 private def isInternal (name : Name) : Bool :=
@@ -265,20 +244,17 @@ private def differenceOf? (source target : Side) : Option String := Id.run do
   let missing? := source.added.find? fun (name, _) => (target.find? name).isNone && !isInternal name
   return missing?.map fun (name, _) => s!"{nameText name} is missing"
 
-/-- The kernel's problem with a theorem of the text, which a program may have added without the kernel. -/
-private def unchecked? (target : Side) : DojoM (Option String) := do
-  let theorems := target.added.filter fun (_, info) => info matches .thmInfo _
-  let problem? ← problemBeyond? target.file.below target.env (theorems.map (·.1)) (← (← read).cancel.get)
-  return problem?.map fun problem => s!"the kernel refuses {problem.constant}: {problem.message}"
-
 private def track (request : Request) : DojoM Json := do
   let source ← sideOf (request.text "src")
   let target ← sideOf (request.text "dst")
   let failed := source.messages.any isError || target.messages.any isError
   let failure? ← if failed then pure none else match differenceOf? source target with
     | some difference => pure (some difference)
-    | none => unchecked? target
-  return record [("srcMessages", .arr source.messages), ("dstMessages", .arr target.messages)]
+    | none =>
+      -- a program may have added them without the kernel
+      let theorems := target.added.filter fun (_, info) => info matches .thmInfo _
+      objection? target.file.below target.env (theorems.map (·.1))
+  return record [("srcMessages", toJson source.messages), ("dstMessages", toJson target.messages)]
     [failure?.map fun failure => ("failure", .str failure)]
 
 def targetCommands : List Command := [

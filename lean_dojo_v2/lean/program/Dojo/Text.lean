@@ -1,4 +1,3 @@
-import Lean
 import Dojo.Compat
 
 /-!
@@ -51,7 +50,6 @@ def ofString (original : String) : SourceText :=
     (all.push stop, stop + 1)
   { original, lean, fileMap := FileMap.ofString lean, mark, removed }
 
-/-- The number of bytes of Lean's text. -/
 def size (text : SourceText) : Nat := text.lean.utf8ByteSize
 
 /-- Lean's byte offset as a byte offset in the file. -/
@@ -59,12 +57,9 @@ def toFile (text : SourceText) (offset : Nat) : Nat :=
   text.mark + offset + (text.removed.filter (· < offset)).size
 
 /-- A byte offset in the file as one in Lean's text. -/
-def fromFile (text : SourceText) (offset : Nat) : Nat := Id.run do
+def fromFile (text : SourceText) (offset : Nat) : Nat :=
   let shown := offset - text.mark
-  let mut lean := shown
-  for i in [0:text.removed.size] do
-    if text.removed[i]! + i + 1 < shown then lean := lean - 1
-  return lean
+  shown - (text.removed.zipIdx.filter fun (start, i) => start + i + 1 < shown).size
 
 /-- The line and the column of one of Lean's byte offsets, both from 1. -/
 def position (text : SourceText) (offset : Nat) : Nat × Nat :=
@@ -89,15 +84,12 @@ sequence grows with the square of their number.
 -/
 def maxTactics : Nat := 4000
 
-private structure Counts where
-  deepest : Nat
-  /-- The most semicolons in a line. -/
-  semicolons : Nat
-  deriving Inhabited
-
-/-- One loop over plain numbers, for the texts that have so many brackets or semicolons. -/
-private partial def countFrom (bytes : ByteArray) (i depth deepest semicolons most : Nat) : Counts :=
-  if i ≥ bytes.size then { deepest, semicolons := most } else
+/--
+The deepest nesting of brackets, and the most semicolons in a line, in one loop over plain numbers, for the texts that have so
+many of them.
+-/
+private partial def countFrom (bytes : ByteArray) (i depth deepest semicolons most : Nat) : Nat × Nat :=
+  if i ≥ bytes.size then (deepest, most) else
   let byte := bytes.get! i
   /- a letter -/
   if 0x61 ≤ byte && byte ≤ 0x7a then countFrom bytes (i + 1) depth deepest semicolons most
@@ -119,9 +111,9 @@ def sizeProblem? (text : String) (start : Nat := 0) : Option String :=
   let rest := extractBytes text start text.utf8ByteSize
   let brackets := ["(", "[", "{", "⟨"].foldl (init := 0) fun all one => all + countOf one rest
   if brackets ≤ maxNesting && countOf ";" rest ≤ maxTactics then none else
-  let counts := countFrom text.toUTF8 start 0 0 0 0
-  if counts.deepest > maxNesting then some s!"brackets are nested deeper than {maxNesting}"
-  else if counts.semicolons > maxTactics then some s!"a line has {counts.semicolons} semicolons, more than {maxTactics}"
+  let (deepest, semicolons) := countFrom text.toUTF8 start 0 0 0 0
+  if deepest > maxNesting then some s!"brackets are nested deeper than {maxNesting}"
+  else if semicolons > maxTactics then some s!"a line has {semicolons} semicolons, more than {maxTactics}"
   else none
 
 end Dojo

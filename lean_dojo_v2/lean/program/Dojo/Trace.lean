@@ -37,9 +37,7 @@ def ileanText (module : Name) (fileMap : FileMap) (trees : Array InfoTree) : IO 
 
 /-! ## Collecting what a trace records -/
 
-/-- What was found so far. -/
 private structure Found where
-  messages : Array Json := #[]
   declarations : Array Json := #[]
   tactics : Array Json := #[]
   commands : Array Json := #[]
@@ -57,11 +55,8 @@ Tracing spends most of its time on printing, and the same goals appear at many n
 the same everywhere; any other goal prints the same if the metavariables are the same.
 -/
 
-private unsafe def addressUnsafe {α : Type} (a : α) : USize := ptrAddrUnsafe a
-
 /-- The address of a live object. It only saves work and does not change what is printed. -/
-@[implemented_by addressUnsafe]
-private opaque address {α : Type} (a : α) : USize
+@[inline] private def address {α : Type} (a : α) : USize := unsafe ptrAddrUnsafe a
 
 /-- What was already printed of the goals of a command. -/
 private structure Printed where
@@ -72,9 +67,7 @@ private structure Printed where
 /-- Whether a goal mentions no metavariables, so that nothing can change it. -/
 private def isSettled (decl : MetavarDecl) : Bool :=
   !decl.type.hasMVar && decl.lctx.decls.all fun local? =>
-    match local? with
-    | none => true
-    | some decl => !decl.type.hasMVar && !(decl.value?.any (·.hasMVar))
+    local?.all fun decl => !decl.type.hasMVar && !(decl.value?.any (·.hasMVar))
 
 private def rememberGoal (printed : Printed) (mctx : MetavarContext) (goal : MVarId) (isDigest : Bool)
     (compute : IO String) : IO String := do
@@ -87,10 +80,8 @@ private def rememberGoal (printed : Printed) (mctx : MetavarContext) (goal : MVa
 
 private def printGoals (printed : Printed) (context : ContextInfo) (mctx : MetavarContext) (goals : List MVarId) :
     IO String := do
-  if goals.isEmpty then return "no goals"
   let printing := printContextAt context mctx
-  let texts ← goals.mapM fun goal => rememberGoal printed mctx goal false (goalText printing goal)
-  return "\n\n".intercalate texts
+  return stateText (← goals.mapM fun goal => rememberGoal printed mctx goal false (goalText printing goal))
 
 /-! ## Tactics and references -/
 
@@ -102,10 +93,9 @@ private def firstDigest (printed : Printed) (info : TacticInfo) : IO Json := do
     let digest? ← printed.spelt.modifyGet (goalDigest? mctx goal |>.run ·)
     return digest?.getD "")
 
-private def tacticJson? (text : SourceText) (printed : Printed) (above : Above) (info : TacticInfo) :
-    IO (Option Json) := do
-  let some (start, stop) := rangeOf? info.stx | return none
-  return some <| record [
+private def tacticJson (text : SourceText) (printed : Printed) (ran : Ran) : IO Json := do
+  let { above, info, range := (start, stop) } := ran
+  return record [
     ("tactic", .str (text.slice start stop)), ("bytes", text.bytes start stop),
     ("state_before", .str (← printGoals printed above.context info.mctxBefore info.goalsBefore)),
     ("state_after", .str (← printGoals printed above.context info.mctxAfter info.goalsAfter)),
@@ -129,28 +119,25 @@ private def addReference (file : OpenFile) (env : Environment) (found : IO.Ref F
   found.modify fun all => { all with named := all.named.insert name, references := all.references.push reference }
 
 /-- Collects tactics and references. Printing is expensive, so only the members of tactic sequences are printed, once. -/
-private def collect (file : OpenFile) (found : IO.Ref Found) (unit : Elaborated) : IO Unit := do
-  let printed : Printed := { texts := ← IO.mkRef {}, spelt := ← IO.mkRef {} }
+private def collect (file : OpenFile) (found : IO.Ref Found) (unit : Elaborated) (nodes : Nodes) : IO Unit := do
   let env := unit.after.env
-  let addTactic (above : Above) (info : TacticInfo) : IO Unit := do
-    if let some json ← tacticJson? file.text printed above info then
-      found.modify fun all => { all with tactics := all.tactics.push json }
-  let addName (_ : Above) (info : Info) : IO Unit := do
+  for (_, info) in nodes do
     match info with
     | .ofTermInfo term => if let .const name _ := term.expr then addReference file env found term.stx name
     | .ofFieldInfo field => addReference file env found field.stx field.projName
     | _ => pure ()
-  let runs ← runsOf unit (← unit.sequences) addName
-  for run in runs.toArray.map (·.2) |>.qsort (·.place < ·.place) do addTactic run.above run.info
+  let printed : Printed := { texts := ← IO.mkRef {}, spelt := ← IO.mkRef {} }
+  let runs := (runsOf nodes (unit.sequences nodes)).toArray.map (·.2)
+  for run in runs.qsort (·.place < ·.place) do
+    let json ← tacticJson file.text printed run.toRan
+    found.modify fun all => { all with tactics := all.tactics.push json }
 
 /-! ## Declarations -/
 
 private def declarationJson (text : SourceText) (unit : Elaborated) (added : Array (Name × ConstantInfo))
     (declared : Declared) : Json :=
   let env := unit.after.env
-  let uses := match declared.name? with
-    | some name => if (env.find? name).isSome then usesOf env name added else #[]
-    | none => #[]
+  let uses := (declared.name?.filter fun name => (env.find? name).isSome).elim #[] (usesOf env · added)
   let bytes (range : ByteRange) : String × Json := ("bytes", text.bytes range.1 range.2)
   record [
     ("lean_name", declared.name?.elim .null fun name => .str (nameText name)), ("uses", toJson (uses.map nameText)),
@@ -161,28 +148,26 @@ private def theoremsMade (unit : Elaborated) : Array String :=
     if (info matches .thmInfo _) && !name.isInternalDetail then some (nameText name) else none
 
 private def visitUnit (file : OpenFile) (found : IO.Ref Found) (unit : Elaborated) : IO Unit := do
-  let declared ← unit.declared
+  let nodes := unit.nodes
+  let declared := unit.declared nodes
   let added := if declared.isEmpty then #[] else unit.added
   found.modify fun all => { all with
     commands := all.commands.push (record [("bytes", file.text.bytes unit.start unit.stop)])
-    messages := all.messages ++ unit.messages
     declarations := all.declarations ++ declared.map (declarationJson file.text unit added)
     made := if declared.isEmpty then all.made ++ theoremsMade unit else all.made
     trees := all.trees ++ unit.trees.toArray }
-  collect file found unit
+  collect file found unit nodes
 
 private def trace (request : Request) : DojoM Json := do
   let file ← openText (.ofRequest request)
-  let found ← IO.mkRef { messages := file.messages : Found }
-  let state ← file.run fun unit => do
-    (visitUnit file found unit : IO Unit)
-    return false
+  let found ← IO.mkRef ({} : Found)
+  let (messages, state) ← file.run fun unit => (visitUnit file found unit : IO Unit)
   let all ← (found.get : BaseIO Found)
   let ilean ← (ileanText (file.module?.getD .anonymous) file.text.fileMap all.trees : IO String)
   let olean? ← if request.flag "olean" then compiledModule? file state.env else pure none
   return record [
     ("module", file.module?.elim .null fun module => .str (moduleText module)),
-    ("messages", .arr all.messages), ("declarations", .arr all.declarations), ("tactics", .arr all.tactics),
+    ("messages", toJson messages), ("declarations", .arr all.declarations), ("tactics", .arr all.tactics),
     ("references", .arr all.references), ("made", toJson all.made), ("commands", .arr all.commands),
     ("in_memory", toJson (file.base.owners.map fun (module, _) => moduleText module)), ("ilean", .str ilean)]
     [olean?.map fun text => ("olean", .str text)]
@@ -190,7 +175,7 @@ private def trace (request : Request) : DojoM Json := do
 /-- Compiles a module of the project, so that others can import it. -/
 private def compileModule (request : Request) : DojoM Json := do
   let file ← openText (.ofRequest request)
-  let state ← file.run fun _ => return false
+  let (_, state) ← file.run
   let olean? ← compiledModule? file state.env
   return record [] [olean?.map fun text => ("olean", .str text)]
 
