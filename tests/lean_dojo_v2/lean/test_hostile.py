@@ -208,6 +208,32 @@ def test_a_type_that_only_old_kernels_accept_proves_nothing(server, kind):
     assert "which Lean's kernel refuses" in found.detail
 
 
+HIDDEN = """\
+import Lean
+def other {α : Type u} (_ : List α) (_ : α) (_ : List α) (_ : Nat) (_ : Array α) : List α := []
+open Lean in
+run_meta do
+  let name := .num `_private.Init.Data.List.Impl 0 ++ `List.setTR.go
+  let .defnInfo info ← getConstInfo ``other | unreachable!
+  addDecl <| .defnDecl { info with name }
+  let value := mkAppN (mkConst name [0]) #[
+    mkConst ``Nat, ← Meta.mkListLit (mkConst ``Nat) [], mkNatLit 0,
+    ← Meta.mkListLit (mkConst ``Nat) [], mkNatLit 0, ← Meta.mkArrayLit (mkConst ``Nat) []]
+  addDecl <| .defnDecl {
+    name := `mine, levelParams := [], type := mkApp (mkConst ``List [0]) (mkConst ``Nat), value
+    hints := .abbrev, safety := .safe }
+theorem wrong : mine = mine := rfl
+"""
+"""The library's theorems about the private ``List.setTR.go`` are loaded, and the function is not."""
+
+
+def test_what_the_library_hides_is_the_librarys_alone(server):
+    found = check_file(server, HIDDEN, timeout=120)
+    assert not found.valid
+    if server.kind == "embedded":
+        assert "only the library may declare it" in found.detail
+
+
 HONEST_TYPES = """\
 abbrev MyProp := Prop
 abbrev Family (α : Type) : Type 1 := α → Type
@@ -230,6 +256,15 @@ theorem all (t : Tree Nat) (s : Sigma' Nat fun _ => True) :
 
 def test_unusual_types_of_leans_own_syntax_are_accepted(server):
     found = check_file(server, HONEST_TYPES, timeout=60)
+    assert found.valid, found.detail
+
+
+def test_the_order_of_universes_is_not_part_of_a_statement(server):
+    said = (
+        "universe {}\ntheorem t {{α : Type u}} {{β : Type v}} (f : α → β) (a : α) : f a = f a := "
+    )
+    text, reference = said.format("v u") + "rfl", said.format("u v") + "sorry"
+    found = check_file(server, text, reference=reference, timeout=60)
     assert found.valid, found.detail
 
 

@@ -114,9 +114,16 @@ parts of proofs), and reuses an existing one from any declaration. Types, axioms
 
 /-- How constants are written, and the numbered texts of those that are identified by their content. -/
 private structure Labels where
+  library : Kernel.Environment
   labels : NameMap String := {}
   texts : Array String := #[]
   places : Known String Nat := {}
+
+/-- The module of a constant of the library: two modules of a project may declare the same name. -/
+private def moduleSuffix (library : Kernel.Environment) (name : Name) : String :=
+  match library.const2ModIdx[name]?.bind fun index => library.header.moduleNames[index.toNat]? with
+  | some module => s!"@{module}"
+  | none => ""
 
 /-- Whether a constant is identified by its content: another one with the same content is the same. -/
 private def isTransparent (info : ConstantInfo) : Bool :=
@@ -134,7 +141,7 @@ mutual
 private partial def addLabel (own : NameMap ConstantInfo) (name : Name) : StateM Labels Unit := do
   if (← get).labels.contains name then return
   let label (text : String) : StateM Labels Unit := modify fun all => { all with labels := all.labels.insert name text }
-  let some info := own.find? name | label (exactName name)
+  let some info := own.find? name | label (exactName name ++ moduleSuffix (← get).library name)
   -- for constants that mention themselves
   label s!"!{exactName name}"
   unless isTransparent info do return
@@ -147,14 +154,14 @@ private partial def addLabel (own : NameMap ConstantInfo) (name : Name) : StateM
       (place, { all with texts := all.texts.push text, places := all.places.insert text place })
   label s!"~{place}"
 
-/-- The canonical text of a term of a constant, with labels for what it mentions. -/
-private partial def labelled (own : NameMap ConstantInfo) (info : ConstantInfo) (e : Expr) : StateM Labels String := do
+/-- The canonical text of a term, with labels for what it mentions. -/
+private partial def labelled (own : NameMap ConstantInfo) (universes : Numbers) (e : Expr) : StateM Labels String := do
   e.getUsedConstants.forM (addLabel own)
   let labels := (← get).labels
-  return (canonical e (numbered info.levelParams.toArray) fun name => (labels.find? name).getD (exactName name)).1
+  return (canonical e universes fun name => (labels.find? name).getD (exactName name)).1
 
 private partial def contentOf (own : NameMap ConstantInfo) (info : ConstantInfo) : StateM Labels String :=
-  return s!"{kindWord info}:{":".intercalate (← (said info).mapM (labelled own info))}"
+  return s!"{kindWord info}:{":".intercalate (← (said info).mapM (labelled own (numbered info.levelParams.toArray)))}"
 
 end
 
@@ -170,9 +177,9 @@ def statementText (find? : Name → Option ConstantInfo) (base : Kernel.Environm
   let written := (own.toList.filter fun (_, info) => !isTransparent info).map fun (name, info) => (exactName name, info)
   let sorted := written.toArray.qsort fun (a, _) (b, _) => a < b
   let all : StateM Labels (Array String) := do
-    let type ← labelled own info info.type
+    let type ← labelled own (numbered (collectLevelParams {} info.type).params) info.type
     return #[type] ++ (← sorted.mapM fun (key, info) => return s!"{key}:{← contentOf own info}")
-  let (texts, labels) := all.run {}
+  let (texts, labels) := all.run { library := base }
   return "|".intercalate (texts ++ labels.texts).toList
 
 end Dojo

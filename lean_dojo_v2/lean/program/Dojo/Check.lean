@@ -137,13 +137,15 @@ private def judge (request : Request) : DojoM Json := do
     refuse "context" s!"declaration {key} is not known"
   let library ← importConstants (given.imports.map ({ module := · }))
   let cancel? ← session.cancel.get
-  let fresh : Ground := { imports := given.imports, court := { kernel := library.toKernelEnv } }
   let hear (ground : Ground) : IO (Option (Ground × Court)) := do
     let some ground ← ground.enter? given.context rows cancel? | return none
     return some (ground, ← given.declarations.foldlM (init := ground.court) (·.hear · cancel?))
   let isOurs (ground : Ground) : Bool := ground.imports == given.imports
   -- a name may be taken by a declaration of another text, so nothing is refused before it was tried on the bare library
   let kept := (← session.grounds.get).filter isOurs
+  let kernel := library.toKernelEnv
+  let missing := (kept[0]?.map (·.court.missing)).getD (.mk fun _ => missingIn kernel)
+  let fresh : Ground := { imports := given.imports, court := { kernel, missing } }
   let accepted? ← (kept.findSomeM? fun ground => return (← hear ground).filter (·.2.accepts given.constants) : IO _)
   let some (ground, court) ← (if accepted?.isSome then pure accepted? else hear fresh : IO _)
     | refuse "export" "export: context: two declarations with the same name"

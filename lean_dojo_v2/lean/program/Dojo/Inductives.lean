@@ -32,7 +32,7 @@ private partial def resultSort? (kernel : Kernel.Environment) (type : Expr) : Op
     resultSort? kernel ((info.value.instantiateLevelParams info.levelParams levels).beta type.getAppArgs)
 
 /-- Why a declaration is refused without being given to a kernel: some kernels would accept it, and should not. -/
-def objection? (kernel : Kernel.Environment) (declaration : Declaration) (terms : Array Expr) : Option String := do
+def fault? (kernel : Kernel.Environment) (declaration : Declaration) (terms : Array Expr) : Option String := do
   if terms.any fun term => term.hasFVar || term.hasMVar then return "it has free variables or metavariables"
   let .inductDecl _ _ types _ := declaration | none
   types.findSome? fun type =>

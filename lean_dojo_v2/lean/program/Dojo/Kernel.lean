@@ -77,7 +77,7 @@ def addToKernel (kernel : Kernel.Environment) (declaration : Declaration) (cance
   let (names, terms) := partsOfDeclaration declaration
   if let some name := names.find? kernelsOwn.contains then
     return .error s!"the kernel treats the name {name} specially, so only Lean's library may declare it"
-  if let some objection := objection? kernel declaration terms then return .error objection
+  if let some fault := fault? kernel declaration terms then return .error fault
   let added := do
     let kernel ← kernel.addDecl unlimited declaration cancel?
     for consequence in consequences kernel declaration do discard <| kernel.addDecl unlimited consequence cancel?
@@ -123,13 +123,39 @@ Only the process that elaborated a text has its compiled code.
 private def evaluators : List Name := [
   `Lean.reduceBool, `Lean.reduceNat, `Lean.ofReduceBool, `Lean.ofReduceNat, `Lean.trustCompiler]
 
+/--
+The private names that a library mentions, but does not contain. A module's compiled file leaves out what only the module
+itself may use, though types that Lean derives from it are there, and theorems about it. A text that declares such a
+name, with a value of its own, would make these theorems false.
+-/
+def missingIn (library : Kernel.Environment) : NameSet :=
+  library.constants.fold (init := {}) fun missing _ info =>
+    if info.isUnsafe || info.isPartial then missing else
+      let terms : List Expr := match info with
+        | .defnInfo info => [info.type, info.value]
+        | .recInfo info => info.type :: info.rules.map (·.rhs)
+        | info => [info.type]
+      terms.foldl (init := missing) fun missing term =>
+        term.getUsedConstants.foldl (init := missing) fun missing name =>
+          if isPrivateName name && (library.find? name).isNone then missing.insert name else missing
+
 /-- The declarations that the kernel has accepted, and the objections to the others. -/
 structure Court where
   kernel : Kernel.Environment
+  /-- The library's missing names. They take a second or two to find, and texts hardly ever need them. -/
+  missing : Thunk NameSet := .mk fun _ => missingIn kernel
   /-- The constants that the kernel has refused, with its reasons. -/
   refused : NameMap Problem := {}
   /-- The constants that depend on compiled code, with the name through which they do. -/
   native : NameMap Name := {}
+
+/-- Whether the library mentions a name that it does not contain. Only private names of its own modules can be such. -/
+private def Court.isMissing (court : Court) (name : Name) : Bool :=
+  match privatePrefix? name with
+  | none => false
+  | some module =>
+    let module := module.getPrefix.replacePrefix privateHeader .anonymous
+    court.kernel.header.moduleNames.contains module && court.missing.get.contains name
 
 /-- Gives a declaration to the kernel. If it depends on a refused constant, it has the same problem. -/
 def Court.hear (court : Court) (declaration : Declaration) (cancel? : Option IO.CancelToken) : IO Court := do
@@ -140,13 +166,14 @@ def Court.hear (court : Court) (declaration : Declaration) (cancel? : Option IO.
   let court := match native? with
     | some native => { court with native := marked court.native native }
     | none => court
-  if let some problem := used.findSome? court.refused.find? then
-    return { court with refused := marked court.refused problem }
+  let refuse (problem : Problem) : Court := { court with refused := marked court.refused problem }
+  if let some problem := used.findSome? court.refused.find? then return refuse problem
+  let constant := userText (names.getD 0 .anonymous)
+  if let some name := (names ++ names.map mkRecName).find? court.isMissing then
+    return refuse { constant, message := s!"the library has {name} without showing it, so only the library may declare it" }
   match ← addToKernel court.kernel declaration cancel? with
   | .ok kernel => return { court with kernel }
-  | .error message =>
-    let problem := { constant := userText (names.getD 0 .anonymous), message }
-    return { court with refused := marked court.refused problem }
+  | .error message => return refuse { constant, message }
 
 /-- The first problem that the kernel has with some constants that `env` has beyond `base`. -/
 def problemBeyond? (base env : Environment) (names : Array Name) (cancel? : Option IO.CancelToken) :
