@@ -34,7 +34,6 @@ from lean_dojo_plugins.training import (
     ARGUMENTS,
     FIXED_ARGUMENTS,
     LORA,
-    ByPosition,
     CurriculumStep,
     CurriculumTrainer,
     DatabaseSource,
@@ -83,63 +82,43 @@ class TextSettings:
     seed: int = setting(42, "Seed for everything random.", fields.not_negative_int)
 
 
-@attrs.define(slots=False, eq=False, kw_only=True)
+@attrs.define(slots=False, eq=False)
 class CausalSettings(TextSettings):
-    """Settings of a trainer of a causal language model, the first six in their documented order."""
+    """Settings of a trainer of a causal language model, in their documented order."""
 
     model_name: str = attrs.field(
         converter=fields.text_of_path,
         validator=fields.non_empty_text,
-        kw_only=False,
         metadata=about("Model to start from: a folder or a Hugging Face hub id."),
     )
     output_dir: str = attrs.field(
         default="outputs",
         converter=fields.text_of_path,
         validator=fields.non_empty_text,
-        kw_only=False,
         metadata=about("Folder for the trained model and its tokenizer.", shapes_result=False),
     )
-    epochs_per_repo: int = attrs.field(
-        default=1,
-        validator=fields.positive_int,
-        kw_only=False,
-        metadata=about("Passes over the merged data for each repository."),
+    epochs_per_repo: int = setting(
+        1, "Passes over the merged data for each repository.", fields.positive_int
     )
-    batch_size: int = attrs.field(
-        default=1,
-        validator=fields.positive_int,
-        kw_only=False,
-        metadata=about("Training batch size per device."),
-    )
-    lr: float = attrs.field(
-        default=2e-5,
-        validator=fields.positive,
-        kw_only=False,
-        metadata=about("Peak learning rate."),
-    )
+    batch_size: int = setting(1, "Training batch size per device.", fields.positive_int)
+    lr: float = setting(2e-5, "Peak learning rate.", fields.positive)
     lora_config: LoraConfig | None = attrs.field(
         default=None,
         converter=lora_of,
-        kw_only=False,
         metadata=about("Train only a LoRA adapter with this configuration.", types=LORA),
     )
 
 
-class _ByPosition(ByPosition):
-    """Settings that each trainer declares itself: they are documented by their position."""
-
-    epochs_per_repo: int
-    batch_size: int
-    lr: float
-    lora_config: LoraConfig | None
-
-
 @attrs.define(slots=False, eq=False, kw_only=True)
-class CausalBase(_ByPosition, TextSettings, CurriculumTrainer):
-    """What trainers of a causal language model share, whatever the order of their settings.
+class CausalTrainer(CausalSettings, CurriculumTrainer):
+    """Base class of trainers that train one causal language model along a curriculum.
 
-    :class:`CausalTrainer` has the usual order.
+    A subclass sets the class variables, may extend :meth:`prepare_rows`, and implements
+    :meth:`build_step_trainer`.
+
+    Raises:
+        ConfigError: For a setting of a wrong type or value.
+        UsageError: If ``model_name`` is a path or a bare name, and there is no such model.
     """
 
     config_class: ClassVar[type[TrainingArguments] | str] = ARGUMENTS
@@ -492,19 +471,6 @@ class CausalBase(_ByPosition, TextSettings, CurriculumTrainer):
             "formatter": self.formatter,
             "max_length": self.max_length,
         }
-
-
-@attrs.define(slots=False, eq=False, kw_only=True)
-class CausalTrainer(CausalSettings, CausalBase):
-    """Base class of trainers that train one causal language model along a curriculum.
-
-    A subclass sets the class variables, may extend :meth:`prepare_rows`, and implements
-    :meth:`build_step_trainer`.
-
-    Raises:
-        ConfigError: For a setting of a wrong type or value.
-        UsageError: If ``model_name`` is a path or a bare name, and there is no such model.
-    """
 
 
 def check_other_folder(model_name: str, output_dir: str) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 
-from lean_dojo_plugins.causal_lm import CausalBase
+from lean_dojo_plugins.causal_lm import CausalTrainer
 from lean_dojo_plugins.training import (
     LORA,
     StatementSource,
@@ -26,16 +26,10 @@ ALL_TOKENS, FIRST_TOKEN = "tactic", "first-token"
 
 
 @attrs.define(slots=False, eq=False, kw_only=True)
-class GRPOSettings(TrainsOnStatements, CausalBase):
+class GRPOSettings(TrainsOnStatements, CausalTrainer):
     """What a user of GRPO sets."""
 
-    # The documented order, with the reward second.
-    model_name: str = attrs.field(
-        converter=fields.text_of_path,
-        validator=fields.non_empty_text,
-        kw_only=False,
-        metadata=about("Model to start from: a folder or a Hugging Face hub id."),
-    )
+    # The documented order: the reward comes after the model.
     reward_func: Any = attrs.field(
         default=None,
         kw_only=False,

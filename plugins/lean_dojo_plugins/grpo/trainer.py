@@ -25,7 +25,7 @@ from lean_dojo_core.errors import ConfigError, UsageError
 from lean_dojo_core.records import Theorem
 from lean_dojo_core.wording import counted
 from lean_dojo_plugins.causal_lm import (
-    CausalBase,
+    CausalTrainer,
     Tokeniser,
     is_adapter,
     preview_rows,
@@ -89,7 +89,7 @@ class GRPOTrainer(GRPOSettings):
 
     config_class: ClassVar[type[TrainingArguments] | str] = "trl:GRPOConfig"
     fixed_args: ClassVar[Mapping[str, str]] = {
-        **CausalBase.fixed_args,
+        **CausalTrainer.fixed_args,
         "reward_weights": "weights belong to the rewards: reward_func={'name': weight}",
     }
     required_columns: ClassVar[tuple[str, ...]] = ("prompt", "problem")
