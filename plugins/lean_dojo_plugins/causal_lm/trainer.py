@@ -8,7 +8,6 @@ and the model card are done here.
 from __future__ import annotations
 
 import dataclasses
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
@@ -29,7 +28,7 @@ from lean_dojo_core import (
 from lean_dojo_core.errors import ConfigError, UsageError
 from lean_dojo_plugins.causal_lm.model.bases import load_tokenizer
 from lean_dojo_plugins.causal_lm.text.templates import render
-from lean_dojo_plugins.causal_lm.text.tokenisation import preview
+from lean_dojo_plugins.causal_lm.text.tokenisation import Tokeniser, preview_rows
 from lean_dojo_plugins.training import (
     ARGUMENTS,
     FIXED_ARGUMENTS,
@@ -40,10 +39,10 @@ from lean_dojo_plugins.training import (
     DataSource,
     Device,
     RunFolder,
-    TooLong,
     check_model_name,
     check_trainer_args,
     check_values,
+    checked_repositories,
     formatted_rows,
     has_tokenizer,
     lora_of,
@@ -53,7 +52,6 @@ from lean_dojo_plugins.training import (
     sharding,
     split_file,
     trained_settings,
-    under_new_names,
 )
 from lean_dojo_v2.errors import EmptyDatasetError
 from lean_dojo_v2.files import merged_data_dir
@@ -221,11 +219,11 @@ class CausalTrainer(CausalSettings, CurriculumTrainer):
                 match_vocabulary(self._model, self.tokenizer)
             if not sharding():  # otherwise each process gets its part, layer by layer
                 cast("torch.nn.Module", self._model).to(self.chosen_device.name)
-            if self.lora_config is not None and self.processes.is_main_process:
+            if self.lora_config is not None:
                 adapted: Any = self._model
                 trained, total = adapted.get_nb_trainable_parameters()
                 share = f"{trained:,} of {total:,} ({100 * trained / total:.2f} %)"
-                print(f"trainable parameters: {share}", file=sys.stderr)
+                self.say(f"trainable parameters: {share}")
         return self._model
 
     @cached_property
@@ -272,37 +270,27 @@ class CausalTrainer(CausalSettings, CurriculumTrainer):
         """
         device = self.chosen_device
         on_cpu = device.name == "cpu"
+        kind = opened(self.config_class)
+        if unknown := fixed.keys() - {field.name for field in dataclasses.fields(kind)}:
+            raise ConfigError(
+                f"{kind.__name__} has no setting {min(unknown)!r}. {self._other_class()}"
+            )
         others = [name for name in self.reports() if name not in {"tensorboard", "none"}]
-        arguments: dict[str, Any] = {
+        defaults = {
             "bf16": device.bf16,
             "activation_checkpointing": not on_cpu,
             "logging_steps": 1 if on_cpu else 10,
             "logging_first_step": True,
             "save_strategy": "steps",
             "save_steps": 500,
-            "save_total_limit": 2,  # keep the previous one until the new one is complete
-            "disable_tqdm": not sys.stderr.isatty(),
             "dataloader_pin_memory": not on_cpu,
-            **under_new_names(self.trainer_args),
-            "output_dir": str(step.folder),
-            "num_train_epochs": self.epochs_per_repo,
-            "per_device_train_batch_size": self.batch_size,
-            "learning_rate": self.lr,
-            "seed": step.seed,
-            "report_to": others or "none",
-            "use_cpu": on_cpu,
-            **fixed,
         }
-        kind = opened(self.config_class)
-        known = {field.name for field in dataclasses.fields(kind)}
-        if unknown := [name for name in fixed if name not in known]:
-            raise ConfigError(
-                f"{kind.__name__} has no setting {unknown[0]!r}. {self._other_class()}"
-            )
-        try:
-            return kind(**arguments)
-        except (ValueError, TypeError) as error:
-            raise ConfigError(f"trainer_args: {error}") from error
+        ours = {
+            "num_train_epochs": self.epochs_per_repo,
+            "learning_rate": self.lr,
+            "report_to": others or "none",
+        }
+        return self.library_config(kind, step, defaults=defaults, fixed={**ours, **fixed})
 
     def _other_class(self) -> str:
         """Explain how a subclass names the configuration class of its trainer."""
@@ -323,8 +311,13 @@ class CausalTrainer(CausalSettings, CurriculumTrainer):
         Raises:
             TrainingError: If the tokenizer cannot be loaded.
         """
-        formatter, longest = self.make_formatter(), self.row_length
-        return preview(self.tokenizer, formatter, theorems, limit=limit, max_length=longest)
+        formatter = self.make_formatter()
+        rows = (
+            (f"{theorem.full_name} ({theorem.file_path}:{theorem.start[0]})", row)
+            for theorem in theorems
+            for row in formatter.rows(theorem)
+        )
+        return preview_rows(Tokeniser(self.tokenizer, self.row_length), rows, limit)
 
     # --- training -------------------------------------------------------------------------------
 
@@ -344,7 +337,8 @@ class CausalTrainer(CausalSettings, CurriculumTrainer):
             EmptyDatasetError: If no repository gives anything to learn from.
             UsageError: If ``output_dir`` holds another run, or another process trains there.
         """
-        self.train_on(DatabaseSource.of(repos, database), Path(data_path))
+        source = DatabaseSource(*checked_repositories(repos, database))
+        self.train_on(source, Path(data_path))
 
     def train_on(self, source: DataSource, data_path: Path) -> None:
         """Train on the data of a source, which are exported to a folder; see :meth:`train`."""
@@ -448,14 +442,11 @@ class CausalTrainer(CausalSettings, CurriculumTrainer):
         if not rows:
             raise EmptyDatasetError("no theorem has a one-line tactic without sorry", path=file)
         source = self._source()
-        if self.processes.is_main_process:
-            print(f"measuring {source} on {file}", file=sys.stderr)
-        cut, longest = TooLong(), self.max_length
-        metrics = evaluate_rows(
-            self.model, self.tokenizer, formatter, rows, max_length=longest, too_long=cut
-        )
-        if (text := cut.describe(longest)) and self.processes.is_main_process:
-            print(text, file=sys.stderr)
+        self.say(f"measuring {source} on {file}")
+        tokeniser = Tokeniser(self.tokenizer, self.max_length)
+        metrics = evaluate_rows(self.model, tokeniser, formatter, rows)
+        if cut := tokeniser.too_long.describe(self.max_length):
+            self.say(cut)
         return Evaluation(metrics=metrics, examples=len(rows), split=split, model=source)
 
     def evaluation_file(self, data_path: Path | str | None, split: str) -> Path:

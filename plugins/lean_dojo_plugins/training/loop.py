@@ -22,25 +22,23 @@ from lean_dojo_plugins.training.checkpoints import (
     SealCheckpoints,
     keep_fitting_checkpoints,
     last_checkpoint,
+    step_of,
 )
-from lean_dojo_plugins.training.chunking import TooLong, nothing_fits
 from lean_dojo_plugins.training.curriculum import CurriculumStep, CurriculumTrainer
+from lean_dojo_plugins.training.data import DataSource
 from lean_dojo_plugins.training.devices import keep_environment_steady
-from lean_dojo_plugins.training.library_output import bars_on_terminals_only
 from lean_dojo_plugins.training.lock import export_lock
 from lean_dojo_plugins.training.model_card import write_model_card
 from lean_dojo_plugins.training.reporting import (
     NOTHING_TO_LEARN,
     REPOSITORIES,
     CurriculumProgress,
+    TooLong,
+    bars_on_terminals_only,
+    nothing_fits,
 )
 from lean_dojo_plugins.training.rows import Written, open_rows, write_rows
-from lean_dojo_plugins.training.run_folder import (
-    FinishedStep,
-    RunFolder,
-    RunState,
-)
-from lean_dojo_plugins.training.sources import DataSource
+from lean_dojo_plugins.training.run_folder import FinishedStep, RunFolder, RunState
 from lean_dojo_plugins.training.transformers_callbacks import Reporter
 from lean_dojo_v2.errors import EmptyDatasetError
 from lean_dojo_v2.files import copy_metadata
@@ -101,17 +99,14 @@ class Loop:
                     self._run_step(state, self._step(index, state))
         finally:
             self.reporter.close()
-        if not state.finished:
+        if not state.finished:  # the last step had the data of all repositories
+            why = "no theorem has a one-line tactic without sorry"
+            if self.too_long.skipped:
+                why = nothing_fits(self.too_long.skipped, self.trainer.max_length)
             raise EmptyDatasetError(
-                f"nothing to train on in {', '.join(self.progress.names)}: {self._why_nothing()}",
+                f"nothing to train on in {', '.join(self.progress.names)}: {why}",
                 path=self.data_path,
             )
-
-    def _why_nothing(self) -> str:
-        """Return why the last step, with the data of all repositories, had no rows."""
-        if self.too_long.skipped:
-            return nothing_fits(self.too_long.skipped, self.trainer.max_length)
-        return "no theorem has a one-line tactic without sorry"
 
     def _open(self) -> RunState:
         """Prepare the output folder and read the state of an earlier run."""
@@ -129,18 +124,14 @@ class Loop:
     def _already_done(self, state: RunState) -> int:
         wanted = [(stage.url, stage.commit) for stage in self.stages]
         done = [(step.url, step.commit) for step in state.finished]
-        if wanted[: len(done)] == done:
-            return len(done)
-        if done[: len(wanted)] == wanted:
-            return len(wanted)
-        first = next(
-            i for i, pair in enumerate(zip(wanted, done, strict=False)) if pair[0] != pair[1]
-        )
-        raise UsageError(
-            f"output_dir {self.folder.path} holds a run over other repositories: number "
-            f"{first + 1} was {' at '.join(done[first])} and is {' at '.join(wanted[first])}. Use "
-            "another output_dir, or resume=False to start anew."
-        )
+        for number, (now, before) in enumerate(zip(wanted, done, strict=False), 1):
+            if now != before:
+                raise UsageError(
+                    f"output_dir {self.folder.path} holds a run over other repositories: number "
+                    f"{number} was {' at '.join(before)} and is {' at '.join(now)}. Use another "
+                    "output_dir, or resume=False to start anew."
+                )
+        return min(len(wanted), len(done))
 
     def _step(self, index: int, state: RunState) -> CurriculumStep:
         number = len(state.finished) + len(self.skipped)
@@ -202,7 +193,7 @@ class Loop:
         """Train one step, leaving its model in the staging folder; return optimiser steps."""
         if self.trainer.processes.is_main_process:
             shutil.rmtree(self.folder.staging, ignore_errors=True)
-            reached = int(checkpoint.name.rpartition("-")[2]) if checkpoint else 0
+            reached = step_of(checkpoint) if checkpoint else 0
             self.reporter.begin(step.name, state.optimizer_steps, reached)
         keep_environment_steady()
         steps = self.trainer.fit(

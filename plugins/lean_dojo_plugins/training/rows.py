@@ -17,7 +17,7 @@ import datasets
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from lean_dojo_core.errors import DataError
-from lean_dojo_plugins.training.chunking import CHUNK_SIZE, chunks
+from lean_dojo_plugins.training.data import CHUNK_SIZE, chunks
 from lean_dojo_v2.files import atomic_writer
 
 

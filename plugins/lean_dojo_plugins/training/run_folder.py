@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from lean_dojo_core.errors import LeanDojoError, UsageError
-from lean_dojo_plugins.training.json_values import default_settings
+from lean_dojo_plugins.training.settings import default_settings
 from lean_dojo_v2.errors import CheckpointError, TrainingError
 from lean_dojo_v2.files import STATE_FILE, atomic_write_text, flush
 
@@ -125,11 +125,6 @@ class RunFolder:
                 "to start anew"
             ) from error
 
-    def holds_work(self, state: RunState) -> bool:
-        """Whether a run has reached a checkpoint."""
-        saved = (self.path / CHECKPOINTS).glob("*/checkpoint-*")
-        return bool(state.finished or state.pending) or next(saved, None) is not None
-
     def save(self, state: RunState) -> None:
         """Write the state, atomically."""
         data = {"version": _VERSION, **attrs.asdict(state)}
@@ -138,25 +133,23 @@ class RunFolder:
     def begin(self, trainer: type, settings: Mapping[str, Any], *, resume: bool) -> None:
         """Prepare the folder for a new or resumed run; refuse a run with other settings."""
         self.path.mkdir(parents=True, exist_ok=True)
-        if not self.check(trainer, settings, resume=resume):
+        if not resume or self.run_to_resume(trainer, settings) is None:
             self.start_anew()
             self.save(RunState(trainer.__name__, dict(settings)))
         self.recover()
 
-    def check(
-        self, trainer: type, settings: Mapping[str, Any], *, resume: bool, has_data: bool = True
-    ) -> bool:
-        """Return whether there is a run to resume; refuse one with other settings.
+    def run_to_resume(self, trainer: type, settings: Mapping[str, Any]) -> RunState | None:
+        """Read the state of a run that has reached a checkpoint; refuse one with other settings.
 
-        Without ``has_data``, the data are not prepared yet, and are not compared.
+        Settings without ``data`` are those of a trainer that has not prepared its data yet.
         """
-        found = self.load() if resume else None
-        if found is None or not self.holds_work(found):
-            return False
-        if not has_data:
-            settings = {"data": found.settings.get("data"), **settings}
-        check_same_run(found, trainer, settings, self.path)
-        return True
+        found = self.load()
+        saved = (self.path / CHECKPOINTS).glob("*/checkpoint-*")
+        if found is None or not (found.finished or found.pending or any(saved)):
+            return None
+        unknown = {"data": found.settings.get("data")}
+        check_same_run(found, trainer, {**unknown, **settings}, self.path)
+        return found
 
     def recover(self) -> None:
         """Complete an announced publication of a killed process, and discard the rest."""
@@ -273,23 +266,17 @@ def _as_before(before: Mapping[str, Any], keys: Sequence[str]) -> str:
         for key in keys
         if key in before and key not in _OTHER_FLAGS
     ]
-    return ", ".join(
-        [
-            *(["use" + "".join(flags)] if flags else []),
-            *(f"give {_OTHER_FLAGS[key]} as before" for key in keys if key in _OTHER_FLAGS),
-            *(f"leave out {key}" for key in keys if key not in before),
-        ]
-    )
+    steps = ["use" + "".join(flags)] if flags else []
+    steps += [f"give {_OTHER_FLAGS[key]} as before" for key in keys if key in _OTHER_FLAGS]
+    return ", ".join(steps + [f"leave out {key}" for key in keys if key not in before])
 
 
 def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Flatten settings to the dotted names of ``--set``."""
-    found: dict[str, Any] = {}
-    for key, value in settings.items():
-        if key == "trainer_args" and isinstance(value, Mapping):
-            found.update({f"{key}.{name}": one for name, one in value.items()})
-        else:
-            found[key] = value
+    found = dict(settings)
+    if isinstance(inner := settings.get("trainer_args"), Mapping):
+        del found["trainer_args"]
+        found.update({f"trainer_args.{name}": one for name, one in inner.items()})
     return found
 
 

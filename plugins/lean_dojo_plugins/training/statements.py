@@ -18,8 +18,7 @@ from lean_dojo_core import DatasetFormatter
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_core.wording import counted
-from lean_dojo_plugins.training.data import PLACE_COLUMNS, place_of
-from lean_dojo_plugins.training.sources import Stage
+from lean_dojo_plugins.training.data import PLACE_COLUMNS, Stage, place_of
 from lean_dojo_v2.benchmarks import (
     ExaminedStatements,
     Statement,
@@ -38,6 +37,7 @@ from lean_dojo_v2.lean import (
     EngineUnavailableError,
     LeanError,
     Server,
+    SharedEngines,
     shared_engines,
 )
 from lean_dojo_v2.prover import with_context
@@ -230,11 +230,9 @@ class Statements:
         names = {name for name, _ in broken}
         share = 100 * len(names) / len(self.problems)
         name, why = broken[0]
-        line = (
-            f"left out: {len(names)} ({share:.1f} %) that Lean does not elaborate, such as {name}"
-        )
         if not quiet:
-            print(f"{self.url}: {line}: {why}", file=sys.stderr)
+            told = f"{len(names)} ({share:.1f} %) that Lean does not elaborate, such as {name}"
+            print(f"{self.url}: left out: {told}: {why}", file=sys.stderr)
         kept = tuple(one for one in self.problems if one.full_name not in names)
         if not kept:
             raise EmptyDatasetError(f"Lean elaborates none of them; {name}: {why}", path=self.url)
@@ -250,14 +248,7 @@ def elaborate(problems: Sequence[BenchmarkProblem], file: Path) -> list[tuple[st
         print(f"Lean checks {counted(len(asked), 'statement', 'statements')}", file=sys.stderr)
         engines = shared_engines()
         try:
-            answers: list[tuple[BenchmarkProblem, Future[str]]] = []
-            for one in asked:
-                project = project_of(one)
-                header = one.header if one.theorem is None else one.theorem.file_path
-                answer = engines.submit(
-                    project, _error, one, project, header=header, name=one.full_name
-                )
-                answers.append((one, answer))
+            answers = [(one, _asked(engines, one)) for one in asked]
             for one, answer in tqdm(answers, desc="statements", mininterval=10, disable=None):
                 known[_key(one)] = error = _settled(answer)
                 append_lines(file, [{"key": _key(one), "name": one.full_name, "error": error}])
@@ -265,6 +256,12 @@ def elaborate(problems: Sequence[BenchmarkProblem], file: Path) -> list[tuple[st
             engines.close()
         print(f"{counted(len(asked), 'statement', 'statements')} elaborated", file=sys.stderr)
     return [(one.full_name, known[_key(one)]) for one in problems if known[_key(one)]]
+
+
+def _asked(engines: SharedEngines, problem: BenchmarkProblem) -> Future[str]:
+    project, theorem = project_of(problem), problem.theorem
+    header = problem.header if theorem is None else theorem.file_path
+    return engines.submit(project, _error, problem, project, header=header, name=problem.full_name)
 
 
 def _error(server: Server, problem: BenchmarkProblem, project: Path | None) -> str:
