@@ -87,7 +87,7 @@ class Timed(CausalTrainer):
     clock: Clock
 
     def build_step_trainer(self, dataset: Any, step: CurriculumStep) -> Any:
-        trainer = super().build_step_trainer(dataset, step)
+        trainer = super().build_step_trainer(dataset, step)  # type: ignore[safe-super]
         self.clock = Clock()
         trainer.add_callback(self.clock)
         return trainer

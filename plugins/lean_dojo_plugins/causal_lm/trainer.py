@@ -7,7 +7,7 @@ and the model card are done here.
 
 from __future__ import annotations
 
-import dataclasses
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
@@ -134,8 +134,13 @@ class CausalTrainer(CausalSettings, CurriculumTrainer):
 
     def __attrs_post_init__(self) -> None:
         """Check what can be checked without loading a model."""
-        kind = opened(self.config_class)
-        hint = self._other_class() if kind is opened(ARGUMENTS) else ""
+        kind, hint, name = opened(self.config_class), "", type(self).__name__
+        if kind is opened(ARGUMENTS):
+            hint = (
+                f"Set {name}.config_class to the configuration class of the trainer that "
+                f"{name}.build_step_trainer builds, for example config_class = DPOConfig for TRL's "
+                "DPOTrainer; trainer_args are checked against it, and step_config makes it"
+            )
         fixed = {**FIXED_ARGUMENTS, **self.fixed_args}
         check_trainer_args(kind, self.trainer_args, fixed, hint)
         check_other_folder(self.model_name, self.output_dir)
@@ -176,21 +181,14 @@ class CausalTrainer(CausalSettings, CurriculumTrainer):
         """
         yield from rows
 
-    def build_step_trainer(
-        self,
-        dataset: Dataset,  # noqa: ARG002
-        step: CurriculumStep,  # noqa: ARG002
-    ) -> Trainer:
+    @abstractmethod
+    def build_step_trainer(self, dataset: Dataset, step: CurriculumStep) -> Trainer:
         """Build the trainer of one step around ``self.model`` and ``self.tokenizer``.
 
         Args:
             dataset: The rows of :meth:`prepare_rows`.
             step: The step; :meth:`step_config` makes its configuration.
-
-        Raises:
-            TypeError: If the subclass does not define it.
         """
-        raise TypeError(f"{type(self).__name__} must define build_step_trainer")
 
     def rows(self, data_path: Path) -> Iterator[dict[str, Any]]:
         """Stream the rows of the training dataset, made of the merged data there."""
@@ -270,11 +268,6 @@ class CausalTrainer(CausalSettings, CurriculumTrainer):
         """
         device = self.chosen_device
         on_cpu = device.name == "cpu"
-        kind = opened(self.config_class)
-        if unknown := fixed.keys() - {field.name for field in dataclasses.fields(kind)}:
-            raise ConfigError(
-                f"{kind.__name__} has no setting {min(unknown)!r}. {self._other_class()}"
-            )
         others = [name for name in self.reports() if name not in {"tensorboard", "none"}]
         defaults = {
             "bf16": device.bf16,
@@ -290,16 +283,8 @@ class CausalTrainer(CausalSettings, CurriculumTrainer):
             "learning_rate": self.lr,
             "report_to": others or "none",
         }
+        kind = opened(self.config_class)
         return self.library_config(kind, step, defaults=defaults, fixed={**ours, **fixed})
-
-    def _other_class(self) -> str:
-        """Explain how a subclass names the configuration class of its trainer."""
-        name = type(self).__name__
-        return (
-            f"Set {name}.config_class to the configuration class of the trainer that "
-            f"{name}.build_step_trainer builds, for example config_class = DPOConfig for TRL's "
-            "DPOTrainer; trainer_args are checked against it, and step_config makes it"
-        )
 
     def preview(self, theorems: Iterable[Theorem], limit: int = 3) -> list[PreviewExample]:
         """Return the first examples as the model reads them; only the tokenizer is loaded.
@@ -369,7 +354,10 @@ class CausalTrainer(CausalSettings, CurriculumTrainer):
 
         restore_forward(self.model)
         use_cache = self.model.config.use_cache
-        fitter = self._built(dataset, step)
+        try:
+            fitter = self.build_step_trainer(dataset, step)
+        except (ValueError, ImportError) as error:  # settings that only the library can judge
+            raise ConfigError(f"{type(self).__name__} cannot be built: {error}") from error
         self.train_with(fitter, [NoFinalCheckpoint(), *callbacks], checkpoint)
         # Training turns the cache off in the configuration; generation needs it.
         self.model.config.use_cache = use_cache
@@ -381,19 +369,6 @@ class CausalTrainer(CausalSettings, CurriculumTrainer):
             self.forget_model()  # the next repository loads the saved one
             fitter.accelerator.free_memory()
         return int(fitter.state.global_step)
-
-    def _built(self, dataset: Dataset, step: CurriculumStep) -> Trainer:
-        """Build the step's trainer, and report settings that only the library can judge."""
-        try:
-            return self.build_step_trainer(dataset, step)
-        except AttributeError as error:
-            if not isinstance(error.obj, opened(self.config_class)):
-                raise  # a configuration of another class lacks what the trainer reads
-            raise ConfigError(
-                f"{type(self).__name__}.build_step_trainer: {error}. {self._other_class()}"
-            ) from error
-        except (ValueError, ImportError) as error:
-            raise ConfigError(f"{type(self).__name__} cannot be built: {error}") from error
 
     def card(self) -> dict[str, str]:
         """Describe the model for the model card."""
