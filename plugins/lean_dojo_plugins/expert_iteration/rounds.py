@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import attrs
-import orjson
 
 from lean_dojo_core import formats_whole_proofs
 from lean_dojo_core.records import BenchmarkProblem, Theorem
@@ -240,12 +239,8 @@ class Rounds:
             "ended_by_clock": clock,
         }
         file = self.folder / ROUNDS
-        done = [line for line in read_lines(file) if line["round"] != number]
-        if len(done) + 1 == number:  # later rounds are not noted anew when a run goes on
-            lines = b"".join(
-                orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in [*done, row]
-            )
-            atomic_write_bytes(file, lines)
+        if all(line["round"] != number for line in read_lines(file)):  # a run may go on here
+            append_lines(file, [row])
         say(
             f"round {number}: {len(proved)} of {self._tried} problems proved, {len(new)} for the "
             f"first time; {len(found)} of {len(self._problems)} so far"

@@ -83,8 +83,8 @@ class Loop:
 
     def run(self) -> None:
         """Run the curriculum; EmptyDatasetError if no repository gives anything to learn from."""
-        state = self._open()
-        done = self._already_done(state)
+        self._open()
+        done = self._already_done()
         if done == len(self.stages):
             self.progress.say(
                 f"{self.folder.path}: already trained; {counted(done, *self.progress.noun)} done, "
@@ -96,10 +96,10 @@ class Loop:
         try:
             with bars_on_terminals_only():
                 for index in self.progress.steps(done):
-                    self._run_step(state, self._step(index, state))
+                    self._run_step(self._step(index))
         finally:
             self.reporter.close()
-        if not state.finished:  # the last step had the data of all repositories
+        if not self.state.finished:  # the last step had the data of all repositories
             why = "no theorem has a one-line tactic without sorry"
             if self.too_long.skipped:
                 why = nothing_fits(self.too_long.skipped, self.trainer.max_length)
@@ -108,8 +108,15 @@ class Loop:
                 path=self.data_path,
             )
 
-    def _open(self) -> RunState:
-        """Prepare the output folder and read the state of an earlier run."""
+    @property
+    def state(self) -> RunState:
+        """The state of the run, read anew: the main process writes it."""
+        state = self.folder.load()
+        assert state is not None
+        return state
+
+    def _open(self) -> None:
+        """Prepare the output folder, for a new run or an earlier one."""
         if self.trainer.processes.is_main_process:
             self.folder.begin(
                 type(self.trainer), self.trainer.settings(), resume=self.trainer.resume
@@ -117,13 +124,10 @@ class Loop:
         self.trainer.processes.wait_for_everyone()
         if not self.trainer.resume:
             self.trainer.forget_model()
-        state = self.folder.load()
-        assert state is not None
-        return state
 
-    def _already_done(self, state: RunState) -> int:
+    def _already_done(self) -> int:
         wanted = [(stage.url, stage.commit) for stage in self.stages]
-        done = [(step.url, step.commit) for step in state.finished]
+        done = [(step.url, step.commit) for step in self.state.finished]
         for number, (now, before) in enumerate(zip(wanted, done, strict=False), 1):
             if now != before:
                 raise UsageError(
@@ -133,8 +137,8 @@ class Loop:
                 )
         return min(len(wanted), len(done))
 
-    def _step(self, index: int, state: RunState) -> CurriculumStep:
-        number = len(state.finished) + len(self.skipped)
+    def _step(self, index: int) -> CurriculumStep:
+        number = len(self.state.finished) + len(self.skipped)
         return CurriculumStep(
             index=index,
             total=len(self.stages),
@@ -144,7 +148,7 @@ class Loop:
             processes=self.trainer.processes.num_processes,
         )
 
-    def _run_step(self, state: RunState, step: CurriculumStep) -> None:
+    def _run_step(self, step: CurriculumStep) -> None:
         written = self._make_data(step)
         if cut := self.too_long.describe(self.trainer.max_length):
             self.progress.say_of(step.index, cut)
@@ -155,20 +159,17 @@ class Loop:
         checkpoint = last_checkpoint(step.folder)
         going_on = f", going on from {checkpoint.name}" if checkpoint else ""
         self.progress.say_of(step.index, f"{written.rows} rows{going_on}")
-        steps = self._fit(state, step, checkpoint)
+        steps = self._fit(step, checkpoint)
         if self.trainer.processes.is_main_process:
             finished = [*self.skipped, _finished(step, written, steps)]
             # A pickle with local paths, not needed to load the model.
             (self.folder.staging / "training_args.bin").unlink(missing_ok=True)
             self.reporter.draw()
-            write_model_card(self.folder.staging, self.trainer, [*state.finished, *finished])
-            self.folder.publish(state, finished)
+            write_model_card(self.folder.staging, self.trainer, [*self.state.finished, *finished])
+            self.folder.publish(finished)
             self.progress.say_of(step.index, f"saved to {self.folder.path}")
         self.trainer.processes.wait_for_everyone()
         self.skipped = []
-        reread = self.folder.load()
-        assert reread is not None
-        state.finished = reread.finished
 
     def _make_data(self, step: CurriculumStep) -> Written:
         """Export and format on the main process; all processes read the result."""
@@ -189,12 +190,12 @@ class Loop:
         self.too_long = TooLong(data["shortened"], data["skipped"])
         return Written(data["rows"], data["digest"])
 
-    def _fit(self, state: RunState, step: CurriculumStep, checkpoint: Path | None) -> int:
+    def _fit(self, step: CurriculumStep, checkpoint: Path | None) -> int:
         """Train one step, leaving its model in the staging folder; return optimiser steps."""
         if self.trainer.processes.is_main_process:
             shutil.rmtree(self.folder.staging, ignore_errors=True)
             reached = step_of(checkpoint) if checkpoint else 0
-            self.reporter.begin(step.name, state.optimizer_steps, reached)
+            self.reporter.begin(step.name, self.state.optimizer_steps, reached)
         keep_environment_steady()
         steps = self.trainer.fit(
             open_rows(step.folder / _ROWS_FILE),

@@ -168,8 +168,10 @@ class RunFolder:
         for name in _REPORTS:
             (self.path / name).unlink(missing_ok=True)
 
-    def publish(self, state: RunState, steps: list[FinishedStep]) -> None:
+    def publish(self, steps: list[FinishedStep]) -> None:
         """Publish the staged model, and mark its steps as finished."""
+        state = self.load()
+        assert state is not None
         _name_shards(self.staging, tag=f"{len(state.finished) + len(steps):04d}")
         mode = (self.path / STATE_FILE).stat().st_mode & 0o777
         for file in _files(self.staging):
@@ -179,9 +181,7 @@ class RunFolder:
         state.pending = steps
         state.pending_files = sorted(file.name for file in _files(self.staging))
         self.save(state)
-        self._move_in(state)
-        shutil.rmtree(self.staging, ignore_errors=True)
-        self._drop_checkpoints(len(state.finished))
+        self.recover()
 
     def _move_in(self, state: RunState) -> None:
         assert state.pending is not None
