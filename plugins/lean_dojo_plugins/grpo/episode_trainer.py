@@ -13,7 +13,7 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import attrs
 import torch
@@ -149,14 +149,13 @@ class EpisodeTrainer(StepTrainer):
             for state in states
         ]
         completions, logprobs = self.complete(prompts, 1, keys)
-        ends = set(self.eos_token_ids)
-        texts = [
-            cast("str", tokenizer.decode(ids, skip_special_tokens=True)) if ends & set(ids) else ""
-            for ids in completions
+        texts = tokenizer.batch_decode(completions, skip_special_tokens=True)
+        tactics = [
+            text.strip().partition("\n")[0].strip() if self.has_ended(ids) else ""
+            for text, ids in zip(texts, completions, strict=True)
         ]
-        first_lines = [text.strip().partition("\n")[0].strip() for text in texts]
         known = logprobs or [None] * len(prompts)
-        return list(zip(prompts, completions, first_lines, known, strict=True))
+        return list(zip(prompts, completions, tactics, known, strict=True))
 
     def _flatten(self, groups: Sequence[Group], size: int) -> list[_OwnedStep]:
         """List the steps of all episodes, padded by repetition to whole passes."""

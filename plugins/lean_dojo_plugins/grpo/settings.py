@@ -9,13 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import attrs
 
 from lean_dojo_plugins.causal_lm import CausalTrainer
-from lean_dojo_plugins.training import (
-    LORA,
-    StatementSource,
-    TrainsOnStatements,
-    lora_of,
-    statements_of,
-)
+from lean_dojo_plugins.training import LORA, TrainsOnStatements, lora_of
 from lean_dojo_v2.settings import about, fields, setting
 
 if TYPE_CHECKING:
@@ -73,15 +67,6 @@ class GRPOSettings(TrainsOnStatements, CausalTrainer):
         metadata=about("Train only a LoRA adapter with this configuration.", types=LORA),
     )
     formatter: str = setting(TACTIC_PROMPT, "Dataset formatter that turns theorems into rows.")
-    statements: StatementSource | str | None = attrs.field(
-        default=None,
-        converter=statements_of,
-        metadata=about(
-            "Train on whole proofs of these statements instead of a database: a JSONL file, "
-            "hub:OWNER/NAME[:SPLIT], or the name of a benchmark; or a mapping with source, "
-            "project, columns, held_out, check."
-        ),
-    )
     turns: int = setting(
         1,
         "Turns of the model for a statement: Lean's answer to a failed proof is the next message, "

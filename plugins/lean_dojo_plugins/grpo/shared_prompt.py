@@ -21,9 +21,8 @@ import torch
 from accelerate.utils import extract_model_from_parallel
 from transformers import PreTrainedModel
 
-from lean_dojo_plugins.causal_lm import base_of
+from lean_dojo_plugins.causal_lm import IGNORED, base_of
 
-IGNORED = -100
 FULL = "full_attention"
 MASKED = {"sdpa", "eager"}
 """Attention implementations that accept a mask of any shape."""

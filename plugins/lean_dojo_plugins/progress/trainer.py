@@ -58,8 +58,6 @@ if TYPE_CHECKING:
     from lean_dojo_plugins.progress.estimator import Array
 
 EXPORTED_NAME = "leanprogress.jsonl"
-HINT = "export LEANPROGRESS_MODEL={path}"
-
 _MEASURED_AT_ONCE = 1024
 
 _OURS = "it is the trainer's own parameter"
@@ -138,18 +136,11 @@ class ProgressTrainer(CurriculumTrainer):
     def __attrs_post_init__(self) -> None:
         check_trainer_args(opened(ARGUMENTS), self.trainer_args, self.fixed_args)
         choose_device(self.device)
-        resolve_model(self.model_name)
         if self.model_name != attrs.fields(type(self)).model_name.default:
             check_model_name(self.model_name)
 
     def preflight(self) -> None:
-        """Check what training will need, before any data is prepared; loads no model.
-
-        Raises:
-            UsageError: If the data or the model are not there, or the model is an adapter; if
-                ``output_dir`` cannot be written.
-            ConfigError: If the optimiser is not there.
-        """
+        """Check what training will need, before any data is prepared; loads no model."""
         if self.data_path is not None:
             if not Path(self.data_path).is_file():
                 raise UsageError(
@@ -211,7 +202,7 @@ class ProgressTrainer(CurriculumTrainer):
             Loop(self, self._dataset, own, noun=("dataset", "datasets")).run()
         if self.processes.is_main_process:
             print(f"Progress model saved to {self.output_dir}")
-            print(f"To use it in proof search: {HINT.format(path=self.output_dir)}")
+            print(f"To use it in proof search: export LEANPROGRESS_MODEL={self.output_dir}")
 
     def evaluate(self, data_path: str | Path | None = None, split: str = "val") -> Evaluation:
         """Measure the saved model.

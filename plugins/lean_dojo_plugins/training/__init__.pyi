@@ -41,7 +41,6 @@ from .hub import (
 )
 from .hub_set import HubBenchmark as HubBenchmark
 from .length_groups import GroupingTrainer as GroupingTrainer, LengthGroups as LengthGroups
-from .lock import run_lock as run_lock
 from .loop import Loop as Loop
 from .model_card import write_model_card as write_model_card
 from .reporting import (
@@ -61,6 +60,7 @@ from .run_folder import (
     RunState as RunState,
     check_same_run as check_same_run,
     check_same_trainer as check_same_trainer,
+    run_lock as run_lock,
     trained_settings as trained_settings,
 )
 from .settings import (

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, TypeGuard, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar, cast
 
 import attrs
 import orjson
 
 from lean_dojo_core import Database, DatasetFormatter, Repository, Theorem, registry
 from lean_dojo_core.errors import DataError, UsageError
+from lean_dojo_v2.data import name_of_url
+from lean_dojo_v2.database import name_across_commits, read_theorems, unit_hash, write_theorems
 from lean_dojo_v2.files import METADATA_FILE, atomic_write_bytes, safe_name
 
 PLACE_COLUMNS = ("url", "commit", "file_path", "full_name", "start", "end")
@@ -54,8 +56,6 @@ def split_file(data_path: Path | str, split: str = "train") -> Path:
 
 def formatted_rows(file: Path, formatter: DatasetFormatter) -> Iterator[dict[str, Any]]:
     """Stream the rows that a formatter makes from a split's theorems, in the file's order."""
-    from lean_dojo_v2.database import read_theorems
-
     for theorem in read_theorems(file):
         yield from formatter.rows(theorem)
 
@@ -88,8 +88,6 @@ class SplitDataset:
 
 def repository_name(repository: Repository) -> str:
     """Return a repository's name for file names: ``owner_name``."""
-    from lean_dojo_v2.data import name_of_url
-
     return safe_name(name_of_url(str(repository.url)))
 
 
@@ -98,8 +96,6 @@ def is_in_share(theorem: Theorem, share: float) -> bool:
 
     The choice depends on the theorem's names alone, so a larger share includes a smaller one.
     """
-    from lean_dojo_v2.database import name_across_commits, unit_hash
-
     return unit_hash(f"human\n{name_across_commits(theorem)}") < share
 
 
@@ -153,8 +149,6 @@ class DatabaseSource:
 
     def export(self, stages: int, folder: Path) -> None:
         """Export the merged data of the first repositories, and drop what is not in the share."""
-        from lean_dojo_v2.database import read_theorems, write_theorems
-
         self.database.export_merged_data(list(self.repositories[:stages]), folder)
         if (share := self.share) is None:
             return
@@ -174,7 +168,9 @@ def checked_repositories(repos: object, database: object) -> tuple[list[Reposito
         UsageError: If they are not repositories and a database, or there are none.
     """
     found = list(repos) if isinstance(repos, Iterable) else [None]
-    repositories = [one for one in found if _is_repository(one)]
+    repositories = [
+        cast("Repository", one) for one in found if hasattr(one, "url") and hasattr(one, "commit")
+    ]
     if len(repositories) < len(found):
         raise UsageError(
             "train() takes a list of repositories, such as database.repositories, not "
@@ -182,17 +178,9 @@ def checked_repositories(repos: object, database: object) -> tuple[list[Reposito
         )
     if not repositories:
         raise UsageError("there are no repositories to train on")
-    if not _is_database(database):
+    if not hasattr(database, "export_merged_data"):
         raise UsageError(
             f"train() takes a database, such as DynamicDatabase('dynamic_database.json'), not "
             f"{database!r:.80}"
         )
-    return repositories, database
-
-
-def _is_repository(one: object) -> TypeGuard[Repository]:
-    return hasattr(one, "url") and hasattr(one, "commit")
-
-
-def _is_database(one: object) -> TypeGuard[Database]:
-    return hasattr(one, "export_merged_data")
+    return repositories, cast("Database", database)

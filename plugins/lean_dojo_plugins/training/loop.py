@@ -27,7 +27,6 @@ from lean_dojo_plugins.training.checkpoints import (
 from lean_dojo_plugins.training.curriculum import CurriculumStep, CurriculumTrainer
 from lean_dojo_plugins.training.data import DataSource
 from lean_dojo_plugins.training.devices import keep_environment_steady
-from lean_dojo_plugins.training.lock import export_lock
 from lean_dojo_plugins.training.model_card import write_model_card
 from lean_dojo_plugins.training.reporting import (
     NOTHING_TO_LEARN,
@@ -38,7 +37,7 @@ from lean_dojo_plugins.training.reporting import (
     nothing_fits,
 )
 from lean_dojo_plugins.training.rows import Written, open_rows, write_rows
-from lean_dojo_plugins.training.run_folder import FinishedStep, RunFolder, RunState
+from lean_dojo_plugins.training.run_folder import FinishedStep, RunFolder, RunState, export_lock
 from lean_dojo_plugins.training.transformers_callbacks import Reporter
 from lean_dojo_v2.errors import EmptyDatasetError
 from lean_dojo_v2.files import copy_metadata

@@ -1,4 +1,4 @@
-"""The output folder of a run: its state, and atomic publication of models.
+"""The output folder of a run: its state, atomic publication of models, and its lock.
 
 A model is written to a staging folder, flushed to disk, announced in the state file and then moved
 in file by file, the weights last. A killed process leaves one of three states: an unannounced
@@ -6,12 +6,14 @@ staging folder (discarded; the step resumes from its checkpoint), an announced o
 moves the rest), or a finished step. The folder's weights are consistent at any moment: one file, or
 uniquely named shards that a new index activates at once. Errors of writing, such as a full disk,
 become one message for all libraries.
+
+One run uses a folder at a time, since two would delete each other's files. Runs with different
+output folders may export to the same folder, the default, in turn.
 """
 
 from __future__ import annotations
 
 import errno
-import functools
 import json
 import os
 import re
@@ -23,6 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
+from filelock import FileLock, Timeout
 
 from lean_dojo_core.errors import LeanDojoError, UsageError
 from lean_dojo_plugins.training.settings import default_settings
@@ -30,9 +33,13 @@ from lean_dojo_v2.errors import CheckpointError, TrainingError
 from lean_dojo_v2.files import STATE_FILE, atomic_write_text, flush
 
 if TYPE_CHECKING:
-    import cattrs
+    from accelerate import PartialState
 
 STAGING = ".staging"
+LOCK = ".run.lock"
+EXPORT_LOCK = ".export.lock"
+PATIENCE = 10.0
+"""Seconds to wait, since children of a killed process end a moment after it."""
 CHECKPOINTS = "checkpoints"
 _OTHER_FLAGS = {
     "data": "the data (data_path, or --database and --repo)",
@@ -91,13 +98,6 @@ class RunState:
         return sum(step.optimizer_steps for step in self.finished)
 
 
-@functools.cache
-def _reader() -> cattrs.Converter:
-    import cattrs
-
-    return cattrs.Converter(detailed_validation=False)
-
-
 @attrs.frozen
 class RunFolder:
     """Reads and writes one output folder; writing is for the main process only."""
@@ -114,11 +114,13 @@ class RunFolder:
         file = self.path / STATE_FILE
         if not file.exists():
             return None
+        import cattrs  # which takes a tenth of a second
+
         try:
             data = json.loads(file.read_text())
             if data["version"] != _VERSION:
                 raise CheckpointError(f"{file}: written by another version of this trainer")
-            return _reader().structure(data, RunState)
+            return cattrs.Converter(detailed_validation=False).structure(data, RunState)
         except (ValueError, KeyError, TypeError) as error:
             raise CheckpointError(
                 f"{file}: not a training state ({error}); use another folder, or delete this file "
@@ -302,6 +304,41 @@ def _moving_order(file: Path) -> tuple[bool, bool, str]:
 
 def _files(folder: Path) -> list[Path]:
     return [entry for entry in folder.iterdir() if entry.is_file()] if folder.is_dir() else []
+
+
+# --- writing ------------------------------------------------------------------------------------
+
+
+@contextmanager
+def run_lock(folder: Path | str, processes: PartialState) -> Iterator[None]:
+    """Lock an output folder, on the main process; released by the system when the process ends.
+
+    Raises:
+        UsageError: If another run is using it.
+        TrainingError: If the disk is full, or the folder may not be written.
+    """
+    if not processes.is_main_process:
+        yield
+        return
+    with report_write_errors(Path(folder)):
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    lock = FileLock(Path(folder) / LOCK)
+    try:
+        held = lock.acquire(timeout=PATIENCE)
+    except Timeout as error:
+        raise UsageError(
+            f"another process is training in {folder}; wait for it, end it, or use another folder"
+        ) from error
+    with held, report_write_errors(Path(folder)):
+        yield
+
+
+@contextmanager
+def export_lock(data_path: Path) -> Iterator[None]:
+    """Lock an export folder, waiting for other runs, so that exported data is read unchanged."""
+    data_path.mkdir(parents=True, exist_ok=True)
+    with FileLock(data_path / EXPORT_LOCK):
+        yield
 
 
 _DISK_ERRORS = {

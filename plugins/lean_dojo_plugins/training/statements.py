@@ -88,7 +88,8 @@ class StatementSource:
     def read(self) -> Statements:
         """Read the set, without held-out and duplicate statements."""
         made = self.benchmark()
-        secret, notes = _held_out_beside(made), []
+        beside, notes = getattr(made, "held_out", tuple), []  # its own, if it reads a single split
+        secret = [row.problem.statement for row in beside() if isinstance(row, Statement)]
         for one in self.held_out:
             texts, note = _held_out(one)
             secret += texts
@@ -113,10 +114,19 @@ def statements_of(
     return record_of(StatementSource, value, "statements")
 
 
+@attrs.define(slots=False, eq=False, kw_only=True)
 class TrainsOnStatements:
-    """A trainer with the setting ``statements``, which :func:`statements_of` converts."""
+    """A trainer with the setting ``statements``."""
 
-    statements: StatementSource | str | None
+    statements: StatementSource | str | None = attrs.field(
+        default=None,
+        converter=statements_of,
+        metadata=fields.about(
+            "Statements to prove, instead of a database's theorems: a JSONL file, "
+            "hub:OWNER/NAME[:SPLIT], or the name of a benchmark; or a mapping with source, "
+            "project, columns, held_out, check."
+        ),
+    )
 
     @property
     def own_data(self) -> str | None:
@@ -137,12 +147,6 @@ def _rows(benchmark: Any) -> Iterable[Statement | UsageError]:
         yield from read()
     else:
         yield from map(Statement, benchmark.problems())
-
-
-def _held_out_beside(benchmark: Any) -> list[str]:
-    """Return the statements of a set's own held-out splits, if it reads a single split."""
-    read = getattr(benchmark, "held_out", tuple)
-    return [row.problem.statement for row in read() if isinstance(row, Statement)]
 
 
 def _held_out(held: StatementSource) -> tuple[list[str], str]:
@@ -183,10 +187,7 @@ class Statements:
     @property
     def commit(self) -> str:
         """A digest of the statements, which identifies the run."""
-        digest = sha256()
-        for one in self.problems:
-            digest.update(_key(one).encode())
-        return digest.hexdigest()[:40]
+        return sha256("".join(map(_key, self.problems)).encode()).hexdigest()[:40]
 
     @property
     def stages(self) -> list[Stage]:
@@ -250,7 +251,11 @@ def elaborate(problems: Sequence[BenchmarkProblem], file: Path) -> list[tuple[st
         try:
             answers = [(one, _asked(engines, one)) for one in asked]
             for one, answer in tqdm(answers, desc="statements", mininterval=10, disable=None):
-                known[_key(one)] = error = _settled(answer)
+                try:
+                    error = answer.result()
+                except (EngineKilledError, EngineLostError) as lost:
+                    error = str(lost)
+                known[_key(one)] = error
                 append_lines(file, [{"key": _key(one), "name": one.full_name, "error": error}])
         finally:
             engines.close()
@@ -272,13 +277,6 @@ def _error(server: Server, problem: BenchmarkProblem, project: Path | None) -> s
     except LeanError as error:
         return str(error) or "no reason"
     return ""
-
-
-def _settled(answer: Future[str]) -> str:
-    try:
-        return answer.result()
-    except (EngineKilledError, EngineLostError) as error:
-        return str(error)
 
 
 def _key(problem: BenchmarkProblem) -> str:

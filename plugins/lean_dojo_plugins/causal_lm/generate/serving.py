@@ -201,11 +201,9 @@ def _end(server: subprocess.Popen[bytes]) -> None:
 def _members(group: int) -> list[psutil.Process]:
     found = []
     for process in psutil.process_iter():
-        try:
+        with suppress(OSError):  # it has just ended
             if os.getpgid(process.pid) == group:
                 found.append(process)
-        except OSError:
-            continue
     return found
 
 

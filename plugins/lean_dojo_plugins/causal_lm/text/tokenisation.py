@@ -157,7 +157,11 @@ def shorten(
     content = prompt[-1]["content"]
     goals = _goals(content)
     if len(goals) > 1:
-        shorter = _first_goals(tokenizer, goals, excess)
+        texts = [f"\n\n{goal}" for goal in goals[1:]]
+        lengths = [len(ids) for ids in tokenizer(texts, add_special_tokens=False)["input_ids"]]
+        while lengths and excess > 0:
+            excess -= lengths.pop()
+        shorter = "\n\n".join(goals[: 1 + len(lengths)])
     else:
         ids = cast("list[int]", tokenizer(content, add_special_tokens=False)["input_ids"])
         if excess >= len(ids):
@@ -174,16 +178,6 @@ def _goals(content: str) -> list[str]:
     """Split a state into its goals; any other text is one piece."""
     goals = content.split("\n\n")
     return goals if all("⊢" in goal for goal in goals) else [content]
-
-
-def _first_goals(tokenizer: PreTrainedTokenizerBase, goals: list[str], excess: int) -> str:
-    """Drop goals from the end until the excess is covered, or only the first one is left."""
-    texts = [f"\n\n{goal}" for goal in goals[1:]]
-    ids = cast("list[list[int]]", tokenizer(texts, add_special_tokens=False)["input_ids"])
-    lengths = [len(each) for each in ids]
-    while lengths and excess > 0:
-        excess -= lengths.pop()
-    return "\n\n".join(goals[: 1 + len(lengths)])
 
 
 def _with_goal(prompt: list[Message], goal: str) -> list[Message]:
