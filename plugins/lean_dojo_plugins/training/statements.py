@@ -143,10 +143,8 @@ class TrainsOnStatements:
 
 def _rows(benchmark: Any) -> Iterable[Statement | UsageError]:
     """Read a set row by row if its benchmark supports it, else theorem by theorem."""
-    if (read := getattr(benchmark, "statements", None)) is not None:
-        yield from read()
-    else:
-        yield from map(Statement, benchmark.problems())
+    read = getattr(benchmark, "statements", None)
+    return map(Statement, benchmark.problems()) if read is None else read()
 
 
 def _held_out(held: StatementSource) -> tuple[list[str], str]:
