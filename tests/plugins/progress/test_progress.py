@@ -52,8 +52,8 @@ def padding_of(trainer: ProgressTrainer, monkeypatch) -> list[float]:
     masks: list[torch.Tensor] = []
     load = ProgressTrainer._load
 
-    def observed(self, source):
-        model, tokenizer = load(self, source)
+    def observed(self):
+        model, tokenizer = load(self)
 
         def see(module, _, inputs):
             if module.training:
