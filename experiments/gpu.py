@@ -29,7 +29,7 @@ from transformers.utils import logging as transformers_logging
 
 from lean_dojo_plugins.causal_lm.text.formatters import TacticPrompt
 from lean_dojo_plugins.causal_lm.tiny_model import build_tiny_model
-from lean_dojo_plugins.causal_lm.trainer import CausalBase
+from lean_dojo_plugins.causal_lm.trainer import CausalTrainer
 from lean_dojo_plugins.grpo.groups import plan_groups
 from lean_dojo_plugins.grpo.trainer import GRPOTrainer
 from lean_dojo_plugins.sft.trainer import SFTTrainer
@@ -81,13 +81,13 @@ class Figures:
     memory: int
 
 
-class Timed(CausalBase):
+class Timed(CausalTrainer):
     """Gives its step trainer a clock."""
 
     clock: Clock
 
     def build_step_trainer(self, dataset: Any, step: CurriculumStep) -> Any:
-        trainer = super().build_step_trainer(dataset, step)
+        trainer = super().build_step_trainer(dataset, step)  # type: ignore[safe-super]
         self.clock = Clock()
         trainer.add_callback(self.clock)
         return trainer

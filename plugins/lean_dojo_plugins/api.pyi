@@ -16,10 +16,14 @@ from .rewards.rows import (
 from .services.environment import LeanProofEnvironment as LeanProofEnvironment
 from .sft.trainer import SFTTrainer as SFTTrainer
 from .training.callbacks import resolve_callbacks as resolve_callbacks
-from .training.chunking import TooLong as TooLong, chunks as chunks
 from .training.curriculum import CurriculumStep as CurriculumStep
-from .training.data import formatted_rows as formatted_rows, split_file as split_file
+from .training.data import (
+    chunks as chunks,
+    formatted_rows as formatted_rows,
+    split_file as split_file,
+)
 from .training.devices import Device as Device, choose_device as choose_device
+from .training.reporting import TooLong as TooLong
 from .training.rows import open_rows as open_rows, write_rows as write_rows
 from .training.settings import about as about
 

@@ -18,7 +18,6 @@ from .text.tokenisation import (
     preview_rows as preview_rows,
 )
 from .trainer import (
-    CausalBase as CausalBase,
     CausalSettings as CausalSettings,
     CausalTrainer as CausalTrainer,
     check_other_folder as check_other_folder,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import attrs
@@ -12,7 +12,7 @@ from lean_dojo_core import DatasetFormatter
 from lean_dojo_plugins.causal_lm.generate.generator import CausalTacticGenerator
 from lean_dojo_plugins.causal_lm.model.label_head import label_log_probs, restore_forward
 from lean_dojo_plugins.causal_lm.text.tokenisation import TokenisedExample, Tokeniser
-from lean_dojo_plugins.training import TooLong, chunks, nothing_fits
+from lean_dojo_plugins.training import chunks, nothing_fits
 from lean_dojo_v2.errors import EmptyDatasetError
 
 BATCH = 8
@@ -22,33 +22,28 @@ TACTIC_TOKENS = 128
 
 def evaluate_rows(
     model: Any,
-    tokenizer: Any,
+    tokeniser: Tokeniser,
     formatter: DatasetFormatter,
-    rows: Iterable[dict[str, Any]],
-    *,
-    max_length: int | None = 1024,
-    too_long: TooLong | None = None,
+    rows: Sequence[dict[str, Any]],
 ) -> dict[str, float]:
     """Evaluate on prompt/completion rows of a formatter; the model stays as it was, PEFT or not.
 
-    Examples of more than ``max_length`` tokens are shortened as in training, or left out of the
-    loss; ``too_long`` counts them.
+    Examples that are too long are shortened as in training, or left out of the loss.
 
     Returns:
         ``loss``, the mean negative log-likelihood per label token in nats, and ``exact_match``, the
         share (0 to 1) of the goals at which the greedy tactic is the human one.
     """
-    rows = list(rows)
-    tokeniser = Tokeniser(tokenizer, max_length, too_long or TooLong())
+    tokenizer, longest = tokeniser.tokenizer, tokeniser.max_length
     loss = _mean_loss(model, tokenizer, tokeniser.examples(rows))
     if loss is None:
-        raise EmptyDatasetError(nothing_fits(len(rows), max_length))
-    generator = CausalTacticGenerator.from_model(model, tokenizer, formatter, max_length=max_length)
-    longest = generator.longest_answer(TACTIC_TOKENS)
+        raise EmptyDatasetError(nothing_fits(len(rows), longest))
+    generator = CausalTacticGenerator.from_model(model, tokenizer, formatter, max_length=longest)
+    new_tokens = generator.longest_answer(TACTIC_TOKENS)
     correct = 0
     for chunk in chunks(rows, 64):
         goals = [row["prompt"][-1]["content"] for row in chunk]
-        greedy = generator.generate(goals, temperature=0, max_new_tokens=longest)
+        greedy = generator.generate(goals, temperature=0, max_new_tokens=new_tokens)
         for row, found in zip(chunk, greedy, strict=True):
             correct += [text for text, _ in found] == [row["completion"][0]["content"]]
     return {"loss": loss, "exact_match": correct / len(rows)}

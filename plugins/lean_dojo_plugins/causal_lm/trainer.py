@@ -7,8 +7,7 @@ and the model card are done here.
 
 from __future__ import annotations
 
-import dataclasses
-import sys
+from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
@@ -29,22 +28,21 @@ from lean_dojo_core import (
 from lean_dojo_core.errors import ConfigError, UsageError
 from lean_dojo_plugins.causal_lm.model.bases import load_tokenizer
 from lean_dojo_plugins.causal_lm.text.templates import render
-from lean_dojo_plugins.causal_lm.text.tokenisation import preview
+from lean_dojo_plugins.causal_lm.text.tokenisation import Tokeniser, preview_rows
 from lean_dojo_plugins.training import (
     ARGUMENTS,
     FIXED_ARGUMENTS,
     LORA,
-    ByPosition,
     CurriculumStep,
     CurriculumTrainer,
     DatabaseSource,
     DataSource,
     Device,
     RunFolder,
-    TooLong,
     check_model_name,
     check_trainer_args,
     check_values,
+    checked_repositories,
     formatted_rows,
     has_tokenizer,
     lora_of,
@@ -54,7 +52,6 @@ from lean_dojo_plugins.training import (
     sharding,
     split_file,
     trained_settings,
-    under_new_names,
 )
 from lean_dojo_v2.errors import EmptyDatasetError
 from lean_dojo_v2.files import merged_data_dir
@@ -83,63 +80,43 @@ class TextSettings:
     seed: int = setting(42, "Seed for everything random.", fields.not_negative_int)
 
 
-@attrs.define(slots=False, eq=False, kw_only=True)
+@attrs.define(slots=False, eq=False)
 class CausalSettings(TextSettings):
-    """Settings of a trainer of a causal language model, the first six in their documented order."""
+    """Settings of a trainer of a causal language model, in their documented order."""
 
     model_name: str = attrs.field(
         converter=fields.text_of_path,
         validator=fields.non_empty_text,
-        kw_only=False,
         metadata=about("Model to start from: a folder or a Hugging Face hub id."),
     )
     output_dir: str = attrs.field(
         default="outputs",
         converter=fields.text_of_path,
         validator=fields.non_empty_text,
-        kw_only=False,
         metadata=about("Folder for the trained model and its tokenizer.", shapes_result=False),
     )
-    epochs_per_repo: int = attrs.field(
-        default=1,
-        validator=fields.positive_int,
-        kw_only=False,
-        metadata=about("Passes over the merged data for each repository."),
+    epochs_per_repo: int = setting(
+        1, "Passes over the merged data for each repository.", fields.positive_int
     )
-    batch_size: int = attrs.field(
-        default=1,
-        validator=fields.positive_int,
-        kw_only=False,
-        metadata=about("Training batch size per device."),
-    )
-    lr: float = attrs.field(
-        default=2e-5,
-        validator=fields.positive,
-        kw_only=False,
-        metadata=about("Peak learning rate."),
-    )
+    batch_size: int = setting(1, "Training batch size per device.", fields.positive_int)
+    lr: float = setting(2e-5, "Peak learning rate.", fields.positive)
     lora_config: LoraConfig | None = attrs.field(
         default=None,
         converter=lora_of,
-        kw_only=False,
         metadata=about("Train only a LoRA adapter with this configuration.", types=LORA),
     )
 
 
-class _ByPosition(ByPosition):
-    """Settings that each trainer declares itself: they are documented by their position."""
-
-    epochs_per_repo: int
-    batch_size: int
-    lr: float
-    lora_config: LoraConfig | None
-
-
 @attrs.define(slots=False, eq=False, kw_only=True)
-class CausalBase(_ByPosition, TextSettings, CurriculumTrainer):
-    """What trainers of a causal language model share, whatever the order of their settings.
+class CausalTrainer(CausalSettings, CurriculumTrainer):
+    """Base class of trainers that train one causal language model along a curriculum.
 
-    :class:`CausalTrainer` has the usual order.
+    A subclass sets the class variables, may extend :meth:`prepare_rows`, and implements
+    :meth:`build_step_trainer`.
+
+    Raises:
+        ConfigError: For a setting of a wrong type or value.
+        UsageError: If ``model_name`` is a path or a bare name, and there is no such model.
     """
 
     config_class: ClassVar[type[TrainingArguments] | str] = ARGUMENTS
@@ -157,8 +134,13 @@ class CausalBase(_ByPosition, TextSettings, CurriculumTrainer):
 
     def __attrs_post_init__(self) -> None:
         """Check what can be checked without loading a model."""
-        kind = opened(self.config_class)
-        hint = self._other_class() if kind is opened(ARGUMENTS) else ""
+        kind, hint, name = opened(self.config_class), "", type(self).__name__
+        if kind is opened(ARGUMENTS):
+            hint = (
+                f"Set {name}.config_class to the configuration class of the trainer that "
+                f"{name}.build_step_trainer builds, for example config_class = DPOConfig for TRL's "
+                "DPOTrainer; trainer_args are checked against it, and step_config makes it"
+            )
         fixed = {**FIXED_ARGUMENTS, **self.fixed_args}
         check_trainer_args(kind, self.trainer_args, fixed, hint)
         check_other_folder(self.model_name, self.output_dir)
@@ -199,21 +181,14 @@ class CausalBase(_ByPosition, TextSettings, CurriculumTrainer):
         """
         yield from rows
 
-    def build_step_trainer(
-        self,
-        dataset: Dataset,  # noqa: ARG002
-        step: CurriculumStep,  # noqa: ARG002
-    ) -> Trainer:
+    @abstractmethod
+    def build_step_trainer(self, dataset: Dataset, step: CurriculumStep) -> Trainer:
         """Build the trainer of one step around ``self.model`` and ``self.tokenizer``.
 
         Args:
             dataset: The rows of :meth:`prepare_rows`.
             step: The step; :meth:`step_config` makes its configuration.
-
-        Raises:
-            TypeError: If the subclass does not define it.
         """
-        raise TypeError(f"{type(self).__name__} must define build_step_trainer")
 
     def rows(self, data_path: Path) -> Iterator[dict[str, Any]]:
         """Stream the rows of the training dataset, made of the merged data there."""
@@ -242,11 +217,11 @@ class CausalBase(_ByPosition, TextSettings, CurriculumTrainer):
                 match_vocabulary(self._model, self.tokenizer)
             if not sharding():  # otherwise each process gets its part, layer by layer
                 cast("torch.nn.Module", self._model).to(self.chosen_device.name)
-            if self.lora_config is not None and self.processes.is_main_process:
+            if self.lora_config is not None:
                 adapted: Any = self._model
                 trained, total = adapted.get_nb_trainable_parameters()
                 share = f"{trained:,} of {total:,} ({100 * trained / total:.2f} %)"
-                print(f"trainable parameters: {share}", file=sys.stderr)
+                self.say(f"trainable parameters: {share}")
         return self._model
 
     @cached_property
@@ -294,45 +269,22 @@ class CausalBase(_ByPosition, TextSettings, CurriculumTrainer):
         device = self.chosen_device
         on_cpu = device.name == "cpu"
         others = [name for name in self.reports() if name not in {"tensorboard", "none"}]
-        arguments: dict[str, Any] = {
+        defaults = {
             "bf16": device.bf16,
             "activation_checkpointing": not on_cpu,
             "logging_steps": 1 if on_cpu else 10,
             "logging_first_step": True,
             "save_strategy": "steps",
             "save_steps": 500,
-            "save_total_limit": 2,  # keep the previous one until the new one is complete
-            "disable_tqdm": not sys.stderr.isatty(),
             "dataloader_pin_memory": not on_cpu,
-            **under_new_names(self.trainer_args),
-            "output_dir": str(step.folder),
+        }
+        ours = {
             "num_train_epochs": self.epochs_per_repo,
-            "per_device_train_batch_size": self.batch_size,
             "learning_rate": self.lr,
-            "seed": step.seed,
             "report_to": others or "none",
-            "use_cpu": on_cpu,
-            **fixed,
         }
         kind = opened(self.config_class)
-        known = {field.name for field in dataclasses.fields(kind)}
-        if unknown := [name for name in fixed if name not in known]:
-            raise ConfigError(
-                f"{kind.__name__} has no setting {unknown[0]!r}. {self._other_class()}"
-            )
-        try:
-            return kind(**arguments)
-        except (ValueError, TypeError) as error:
-            raise ConfigError(f"trainer_args: {error}") from error
-
-    def _other_class(self) -> str:
-        """Explain how a subclass names the configuration class of its trainer."""
-        name = type(self).__name__
-        return (
-            f"Set {name}.config_class to the configuration class of the trainer that "
-            f"{name}.build_step_trainer builds, for example config_class = DPOConfig for TRL's "
-            "DPOTrainer; trainer_args are checked against it, and step_config makes it"
-        )
+        return self.library_config(kind, step, defaults=defaults, fixed={**ours, **fixed})
 
     def preview(self, theorems: Iterable[Theorem], limit: int = 3) -> list[PreviewExample]:
         """Return the first examples as the model reads them; only the tokenizer is loaded.
@@ -344,8 +296,13 @@ class CausalBase(_ByPosition, TextSettings, CurriculumTrainer):
         Raises:
             TrainingError: If the tokenizer cannot be loaded.
         """
-        formatter, longest = self.make_formatter(), self.row_length
-        return preview(self.tokenizer, formatter, theorems, limit=limit, max_length=longest)
+        formatter = self.make_formatter()
+        rows = (
+            (f"{theorem.full_name} ({theorem.file_path}:{theorem.start[0]})", row)
+            for theorem in theorems
+            for row in formatter.rows(theorem)
+        )
+        return preview_rows(Tokeniser(self.tokenizer, self.row_length), rows, limit)
 
     # --- training -------------------------------------------------------------------------------
 
@@ -365,7 +322,8 @@ class CausalBase(_ByPosition, TextSettings, CurriculumTrainer):
             EmptyDatasetError: If no repository gives anything to learn from.
             UsageError: If ``output_dir`` holds another run, or another process trains there.
         """
-        self.train_on(DatabaseSource.of(repos, database), Path(data_path))
+        source = DatabaseSource(*checked_repositories(repos, database))
+        self.train_on(source, Path(data_path))
 
     def train_on(self, source: DataSource, data_path: Path) -> None:
         """Train on the data of a source, which are exported to a folder; see :meth:`train`."""
@@ -396,7 +354,10 @@ class CausalBase(_ByPosition, TextSettings, CurriculumTrainer):
 
         restore_forward(self.model)
         use_cache = self.model.config.use_cache
-        fitter = self._built(dataset, step)
+        try:
+            fitter = self.build_step_trainer(dataset, step)
+        except (ValueError, ImportError) as error:  # settings that only the library can judge
+            raise ConfigError(f"{type(self).__name__} cannot be built: {error}") from error
         self.train_with(fitter, [NoFinalCheckpoint(), *callbacks], checkpoint)
         # Training turns the cache off in the configuration; generation needs it.
         self.model.config.use_cache = use_cache
@@ -408,19 +369,6 @@ class CausalBase(_ByPosition, TextSettings, CurriculumTrainer):
             self.forget_model()  # the next repository loads the saved one
             fitter.accelerator.free_memory()
         return int(fitter.state.global_step)
-
-    def _built(self, dataset: Dataset, step: CurriculumStep) -> Trainer:
-        """Build the step's trainer, and report settings that only the library can judge."""
-        try:
-            return self.build_step_trainer(dataset, step)
-        except AttributeError as error:
-            if not isinstance(error.obj, opened(self.config_class)):
-                raise  # a configuration of another class lacks what the trainer reads
-            raise ConfigError(
-                f"{type(self).__name__}.build_step_trainer: {error}. {self._other_class()}"
-            ) from error
-        except (ValueError, ImportError) as error:
-            raise ConfigError(f"{type(self).__name__} cannot be built: {error}") from error
 
     def card(self) -> dict[str, str]:
         """Describe the model for the model card."""
@@ -469,14 +417,11 @@ class CausalBase(_ByPosition, TextSettings, CurriculumTrainer):
         if not rows:
             raise EmptyDatasetError("no theorem has a one-line tactic without sorry", path=file)
         source = self._source()
-        if self.processes.is_main_process:
-            print(f"measuring {source} on {file}", file=sys.stderr)
-        cut, longest = TooLong(), self.max_length
-        metrics = evaluate_rows(
-            self.model, self.tokenizer, formatter, rows, max_length=longest, too_long=cut
-        )
-        if (text := cut.describe(longest)) and self.processes.is_main_process:
-            print(text, file=sys.stderr)
+        self.say(f"measuring {source} on {file}")
+        tokeniser = Tokeniser(self.tokenizer, self.max_length)
+        metrics = evaluate_rows(self.model, tokeniser, formatter, rows)
+        if cut := tokeniser.too_long.describe(self.max_length):
+            self.say(cut)
         return Evaluation(metrics=metrics, examples=len(rows), split=split, model=source)
 
     def evaluation_file(self, data_path: Path | str | None, split: str) -> Path:
@@ -492,19 +437,6 @@ class CausalBase(_ByPosition, TextSettings, CurriculumTrainer):
             "formatter": self.formatter,
             "max_length": self.max_length,
         }
-
-
-@attrs.define(slots=False, eq=False, kw_only=True)
-class CausalTrainer(CausalSettings, CausalBase):
-    """Base class of trainers that train one causal language model along a curriculum.
-
-    A subclass sets the class variables, may extend :meth:`prepare_rows`, and implements
-    :meth:`build_step_trainer`.
-
-    Raises:
-        ConfigError: For a setting of a wrong type or value.
-        UsageError: If ``model_name`` is a path or a bare name, and there is no such model.
-    """
 
 
 def check_other_folder(model_name: str, output_dir: str) -> None:

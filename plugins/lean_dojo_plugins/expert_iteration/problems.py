@@ -44,10 +44,8 @@ class ProblemSet:
     @property
     def digest(self) -> str:
         """Hash of the problems."""
-        digest = sha256()
-        for one in self.problems:
-            digest.update(f"{one.full_name}\0{one.header}\0{one.statement}\0".encode())
-        return digest.hexdigest()
+        texts = (f"{one.full_name}\0{one.header}\0{one.statement}\0" for one in self.problems)
+        return sha256("".join(texts).encode()).hexdigest()
 
 
 def gather(

@@ -19,23 +19,16 @@ from lean_dojo_core.records import (
     remove_marks,
 )
 from lean_dojo_plugins.causal_lm import proof_text
-from lean_dojo_v2.files import append_lines, atomic_write_bytes, read_lines, read_records
+from lean_dojo_v2.files import atomic_write_bytes, read_lines, read_records
 from lean_dojo_v2.prover import Node, NodeStatus, SearchResult, SearchTree, with_context
 
 Pair: TypeAlias = tuple[str, str]
 """A state as Lean prints it, and a tactic; or a statement, and its whole proof."""
 
-ProofStep: TypeAlias = tuple[str, str, str]
-"""A state, a tactic, and the state after it."""
-
 
 def _position(value: Sequence[int]) -> Position:
     line, column = value
     return (line, column)
-
-
-def _steps(value: Iterable[Sequence[str]]) -> tuple[ProofStep, ...]:
-    return tuple((before, tactic, after) for before, tactic, after in value)
 
 
 @attrs.frozen
@@ -57,7 +50,7 @@ class FoundProof:
     end: Position = attrs.field(converter=_position)
     statement: str
     proof: str
-    steps: tuple[ProofStep, ...] = attrs.field(converter=_steps)
+    steps: Sequence[Sequence[str]]  # each a state, a tactic, and the state after it
 
     @classmethod
     def of(cls, problem: BenchmarkProblem, round_: int, result: SearchResult) -> FoundProof:
@@ -98,51 +91,20 @@ class FoundProof:
         )  # fmt: skip
 
 
-@attrs.frozen
-class ProofFile:
-    """A JSONL file of found proofs; an incomplete line is skipped."""
-
-    path: Path
-
-    def append(self, proof: FoundProof) -> None:
-        """Add a proof and force it to disk."""
-        append_lines(self.path, [attrs.asdict(proof)])
-
-    def sort(self) -> None:
-        """Sort it by round, problem and proof, each proof once; engines answer in any order."""
-        _sort(self.path, "round", "problem", "proof")
-
-    def read(self, rounds: int) -> dict[str, list[FoundProof]]:
-        """Return the distinct proofs of each problem that the first rounds found, oldest first."""
-        found: dict[str, dict[str, FoundProof]] = defaultdict(dict)
-        for proof in read_records(self.path, FoundProof, "a proof of a run"):
-            if proof.round <= rounds:
-                found[proof.problem].setdefault(proof.proof, proof)
-        return {name: list(proofs.values()) for name, proofs in found.items()}
+def read_proofs(file: Path, rounds: int) -> dict[str, list[FoundProof]]:
+    """Return the distinct proofs of each problem that the first rounds found, oldest first."""
+    found: dict[str, dict[str, FoundProof]] = defaultdict(dict)
+    for proof in read_records(file, FoundProof, "a proof of a run"):
+        if proof.round <= rounds:
+            found[proof.problem].setdefault(proof.proof, proof)
+    return {name: list(proofs.values()) for name, proofs in found.items()}
 
 
-@attrs.define
-class NegativeFile:
-    """A JSONL file of the rows of :func:`negatives`, each once: a search may be repeated."""
+def sort_rows(file: Path, *keys: str) -> None:
+    """Sort a JSONL file, if it exists, by some keys and then by the rows' texts, each row once.
 
-    path: Path
-    _known: set[tuple[Any, ...]] | None = attrs.field(default=None, init=False, repr=False)
-
-    def append(self, rows: Iterable[dict[str, Any]]) -> None:
-        """Add the rows that are new, and force them to disk."""
-        if self._known is None:
-            self._known = {tuple(row.values()) for row in read_lines(self.path)}
-        new = {key: row for row in rows if (key := tuple(row.values())) not in self._known}
-        append_lines(self.path, new.values())
-        self._known.update(new)
-
-    def sort(self) -> None:
-        """Sort it by round and problem; engines answer in any order."""
-        _sort(self.path, "round", "problem")
-
-
-def _sort(file: Path, *keys: str) -> None:
-    """Sort the rows of a JSONL file by some keys and then by their whole text, each once."""
+    Engines answer in any order, and a search that was killed is repeated.
+    """
     if not file.exists():
         return
     lines: dict[bytes, list[Any]] = {

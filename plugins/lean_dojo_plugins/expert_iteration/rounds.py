@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import attrs
-import orjson
 
 from lean_dojo_core import formats_whole_proofs
 from lean_dojo_core.records import BenchmarkProblem, Theorem
@@ -27,12 +26,12 @@ from lean_dojo_plugins.causal_lm import served_here
 from lean_dojo_plugins.expert_iteration.problems import ProblemSet, choose
 from lean_dojo_plugins.expert_iteration.proofs import (
     FoundProof,
-    NegativeFile,
     Pair,
-    ProofFile,
     chosen,
     negatives,
     pairs_of,
+    read_proofs,
+    sort_rows,
 )
 from lean_dojo_plugins.expert_iteration.searching import BATCH, SearchingTrainer
 from lean_dojo_plugins.training import (
@@ -48,7 +47,13 @@ from lean_dojo_v2.agent import ProofLog, ProvedTheorem
 from lean_dojo_v2.benchmarks import AttemptFolder, Bench, engines_for
 from lean_dojo_v2.data import NotInDatabaseError, Repository
 from lean_dojo_v2.database import DynamicDatabase, read_theorems, write_theorems
-from lean_dojo_v2.files import METADATA_FILE, atomic_write_bytes, atomic_write_text, read_lines
+from lean_dojo_v2.files import (
+    METADATA_FILE,
+    append_lines,
+    atomic_write_bytes,
+    atomic_write_text,
+    read_lines,
+)
 from lean_dojo_v2.prover import SearchResult, sampling_whole_proofs
 from lean_dojo_v2.runs import Process
 
@@ -73,8 +78,7 @@ class Rounds:
 
     def __attrs_post_init__(self) -> None:
         self.folder = Path(self.trainer.output_dir).absolute()
-        self.proofs = ProofFile(self.folder / PROOFS)
-        self.negatives = NegativeFile(self.folder / NEGATIVES)
+        self.proofs = self.folder / PROOFS
         self._unproved = {
             theorem.identity
             for repository in self.repositories
@@ -127,8 +131,8 @@ class Rounds:
 
     def export(self, stages: int, folder: Path) -> None:
         """Log the results of the last of these rounds, and write the training data."""
-        self.proofs.sort()
-        self.negatives.sort()
+        sort_rows(self.proofs, "round", "problem", "proof")
+        sort_rows(self.folder / NEGATIVES, "round", "problem")
         self._note(stages)
         self._write_data(stages, folder)
 
@@ -163,25 +167,21 @@ class Rounds:
         if left:
             trainer.forget_model()  # the prover has its own
         mine = bench.left(WHO, trainer.attempts)
-        with self._server(attempts.path, needed=mine > 0) as endpoint:
+        serving: AbstractContextManager[str | None] = nullcontext()
+        if trainer.server_command is not None:
+            serving = served_here(
+                trainer.server_command,
+                trainer.searching_model(),
+                attempts.path,
+                timeout=trainer.server_timeout,
+                needed=mine > 0,
+                processes=trainer.processes,
+            )
+        with serving as endpoint:
             if mine:
                 seed, label = trainer.seed + (number - 1) * trainer.attempts, f"round {number}"
                 make = self._provers(endpoint)
                 bench.run(WHO, make, attempts=trainer.attempts, seed=seed, label=label)
-
-    def _server(self, folder: Path, *, needed: bool) -> AbstractContextManager[str | None]:
-        """Have the model served while this machine searches, if it is to be; gives the address."""
-        trainer = self.trainer
-        if trainer.server_command is None:
-            return nullcontext()
-        return served_here(
-            trainer.server_command,
-            trainer.searching_model(),
-            folder,
-            timeout=trainer.server_timeout,
-            needed=needed,
-            processes=trainer.processes,
-        )
 
     def _attempts(self, number: int) -> AttemptFolder:
         return AttemptFolder(self.folder / "rounds" / str(number))
@@ -201,9 +201,10 @@ class Rounds:
         if not result.success:
             return
         found = FoundProof.of(problem, number, result)
-        self.proofs.append(found)
+        append_lines(self.proofs, [attrs.asdict(found)])
         if result.tree is not None:
-            self.negatives.append(negatives(problem.full_name, number, result.tree))
+            rows = negatives(problem.full_name, number, result.tree)
+            append_lines(self.folder / NEGATIVES, rows)
         theorem = problem.theorem
         if theorem is None or theorem.identity not in self._unproved or self.database is None:
             return
@@ -218,7 +219,7 @@ class Rounds:
     def _note(self, number: int) -> None:
         """Append a round's line to ``rounds.jsonl``, and print it."""
         attempts = self._attempts(number).attempts(WHO)
-        found = self.proofs.read(number)
+        found = read_proofs(self.proofs, number)
         proved = {one.name for one in attempts if one.success}
         new = {name for name in proved if found[name][0].round == number}
         clock = len({one.name for one in attempts if one.ended_by_clock})
@@ -238,12 +239,8 @@ class Rounds:
             "ended_by_clock": clock,
         }
         file = self.folder / ROUNDS
-        done = [line for line in read_lines(file) if line["round"] != number]
-        if len(done) + 1 == number:  # later rounds are not noted anew when a run goes on
-            lines = b"".join(
-                orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in [*done, row]
-            )
-            atomic_write_bytes(file, lines)
+        if all(line["round"] != number for line in read_lines(file)):  # a run may go on here
+            append_lines(file, [row])
         say(
             f"round {number}: {len(proved)} of {self._tried} problems proved, {len(new)} for the "
             f"first time; {len(found)} of {len(self._problems)} so far"
@@ -255,7 +252,7 @@ class Rounds:
     # --- training data ---------------------------------------------------------------------------
 
     def _write_data(self, number: int, output_path: Path) -> None:
-        found = self.proofs.read(number)
+        found = read_proofs(self.proofs, number)
         whole = formats_whole_proofs(self.trainer.make_formatter())
         mine = {
             (step.state_before, step.tactic)

@@ -12,13 +12,7 @@ from lean_dojo_core import DatasetFormatter, registry
 from lean_dojo_plugins.causal_lm import HFProver
 from lean_dojo_plugins.expert_iteration.problems import SORRY, TRAINING
 from lean_dojo_plugins.sft import SFTSettings
-from lean_dojo_plugins.training import (
-    CurriculumTrainer,
-    StatementSource,
-    TrainsOnStatements,
-    statements_of,
-    trained_settings,
-)
+from lean_dojo_plugins.training import CurriculumTrainer, TrainsOnStatements, trained_settings
 from lean_dojo_v2.benchmarks import local_server
 from lean_dojo_v2.lean import Server
 from lean_dojo_v2.lean_agent import ProverConfig
@@ -47,15 +41,6 @@ class SearchingTrainer(TrainsOnStatements, SFTSettings, CurriculumTrainer):
             "Sources of problems: 'training' (the training split, without its proofs), 'hidden' "
             "(those of it whose human proofs human_share leaves out), 'sorry', or JSONL files in "
             "miniF2F's format."
-        ),
-    )
-    statements: StatementSource | str | None = attrs.field(
-        default=None,
-        converter=statements_of,
-        metadata=about(
-            "Statements to use as problems instead of a database's theorems: a JSONL file, "
-            "hub:OWNER/NAME[:SPLIT], or the name of a benchmark; or a mapping with source, "
-            "project, columns, held_out, check."
         ),
     )
     whole_proof: bool = setting(

@@ -114,13 +114,3 @@ def _first_visible(text: str, start: int, end: int) -> int | None:
         return None
     visible = text[start:end].lstrip()
     return end - len(visible) if visible else start
-
-
-def counts_of(spans: Sequence[Sequence[Span] | None]) -> dict[str, float]:
-    """Count spans by label, per completion."""
-    counts: dict[str, float] = {}
-    for own in spans:
-        for span in own or ():
-            if span.label:
-                counts[span.label] = counts.get(span.label, 0) + 1
-    return {label: count / len(spans) for label, count in counts.items()}

@@ -13,7 +13,7 @@ import math
 import time
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import attrs
 import torch
@@ -23,36 +23,17 @@ from lean_dojo_plugins.causal_lm import encode_prompt
 from lean_dojo_plugins.grpo.episodes import EpisodeRunner, Group, PlayedStep, Sampled, StepKey
 from lean_dojo_plugins.grpo.sampling import seed_of
 from lean_dojo_plugins.grpo.step_trainer import StepTrainer
-from lean_dojo_plugins.rewards import AdaptedReward
 from lean_dojo_v2.errors import TrainingError
-
-WHOLE_PROOF = "whole-proof"
-
-
-def whole_proof_reward() -> AdaptedReward:
-    """Make the reward of an episode: 1 at every step of a proof that passed full verification."""
-
-    def whole_proof(proved: Sequence[bool], **_: Any) -> list[float]:
-        return [float(one) for one in proved]
-
-    return AdaptedReward(whole_proof, WHOLE_PROOF, "lean-dojo-v2", columns=("proved",))
 
 
 @attrs.frozen
 class _OwnedStep:
-    """A step that TRL scores next.
-
-    Attributes:
-        step: The step.
-        owner: Its group's and its episode's number.
-        proved: Whether its episode is a proof.
-        counts: Whether it is learned from; others are padding.
-    """
+    """A step that TRL scores next."""
 
     step: PlayedStep
-    owner: tuple[int, int]
-    proved: bool
-    counts: bool = True
+    owner: tuple[int, int]  # its group's and its episode's number
+    proved: bool  # its episode is a proof
+    counts: bool = True  # it is learned from, and not padding
 
 
 class EpisodeTrainer(StepTrainer):
@@ -65,44 +46,33 @@ class EpisodeTrainer(StepTrainer):
     ``time/episodes`` (seconds to play a batch, including Lean).
     """
 
-    _stage: EpisodeRunner
-    _formatter: DatasetFormatter
-    _prompt_length: int | None = None
+    stage: EpisodeRunner
+    """The runner of the episodes, closed when training ends."""
+    replacements: int
+    """How often the groups that teach nothing are replaced in a batch."""
+    formatter: DatasetFormatter
+    """Makes the prompts."""
+    prompt_length: int | None
+    """Goals whose prompt is longer, in tokens, are shortened."""
     _batch: Sequence[_OwnedStep] = ()
-    _group_count: int = 0
-
-    def play_with(
-        self, stage: EpisodeRunner, formatter: DatasetFormatter, prompt_length: int | None
-    ) -> None:
-        """Set the runner of the episodes, closed when training ends, and the prompts.
-
-        Goals whose prompt is longer than ``prompt_length`` tokens are shortened.
-        """
-        self._stage, self._formatter, self._prompt_length = stage, formatter, prompt_length
 
     def train(self, *args: Any, **kwargs: Any) -> Any:
         """Train, and stop the engines."""
         try:
             return super().train(*args, **kwargs)
         finally:
-            self._stage.close()
+            self.stage.close()
 
     def make_batch(self, rows: list[dict[str, Any]]) -> dict[str, Any]:
         """Play groups of episodes, and make a batch of their steps."""
-        mode = self.phase
-        size = self.group_size
-        start = time.perf_counter()
+        size, start = self.group_size, time.perf_counter()
         groups = self._play(rows[::size], size)
         self.note_seconds("time/episodes", start)
-        self._batch = batch = self._flatten(groups, size, mode)
-        self._group_count = len(groups)
+        self._batch = batch = self._flatten(groups, size)
+        states = [(one.step.state, one.proved) for one in batch]
         steps = [
-            {
-                "prompt": self._formatter.prompt(one.step.state),
-                "problem": one.step.state,
-                "proved": one.proved,
-            }
-            for one in batch
+            {"prompt": self.formatter.prompt(state), "problem": state, "proved": proved}
+            for state, proved in states
         ]
         self.rollout_func = self._recorded
         try:
@@ -114,7 +84,7 @@ class EpisodeTrainer(StepTrainer):
         return output
 
     def _advantages_of(self, output: dict[str, Any]) -> torch.Tensor:
-        return self._advantages(self._batch, self._group_count).to(output["advantages"].device)
+        return self._advantages(self._batch).to(output["advantages"].device)
 
     def _play(self, rows: Sequence[dict[str, Any]], size: int) -> list[Group]:
         """Play groups, replacing those that teach nothing."""
@@ -123,7 +93,7 @@ class EpisodeTrainer(StepTrainer):
         found: dict[int, Group] = {}
         everything: list[Group] = []
         dataset: Any = self.train_dataset
-        for number in range(self._stage.limits.replacements + 1):
+        for number in range(self.replacements + 1):
             again = self._play_round(number, asked, size)
             everything += again.values()
             found |= {
@@ -144,13 +114,11 @@ class EpisodeTrainer(StepTrainer):
         if not groups:
             raise TrainingError("no theorem of the batch can be opened; trace the repository again")
         played = len(everything)
-        proved = sum(group.proved for group in everything)
         clock = sum(group.ended_by_clock for group in everything)
-        teaching = sum(group.teaches for group in groups)
-        self._note_share("episodes/proved", proved, played * size)
+        self._note_share("episodes/proved", sum(one.proved for one in everything), played * size)
         self._note_share("episodes/replaced", played - len(groups), played)
         self.note("episodes/ended_by_clock", float(sum(self._gather([clock]))))
-        self._note_share("episodes/teaching", teaching, len(groups))
+        self._note_share("episodes/teaching", sum(one.teaches for one in groups), len(groups))
         return groups
 
     def _play_round(
@@ -163,7 +131,7 @@ class EpisodeTrainer(StepTrainer):
             keys = [(number, places[row], *step) for row, *step in steps]
             return self._sample_tactics(states, keys)
 
-        played = self._stage.play(list(rows.values()), size, sample)
+        played = self.stage.play(list(rows.values()), size, sample)
         pairs = zip(places, played, strict=True)
         return {place: group for place, group in pairs if group is not None}
 
@@ -177,20 +145,19 @@ class EpisodeTrainer(StepTrainer):
         """Sample a tactic at each state with the policy as it is."""
         tokenizer = self._tokenizer
         prompts = [
-            encode_prompt(tokenizer, self._formatter.prompt(state), self._prompt_length)
+            encode_prompt(tokenizer, self.formatter.prompt(state), self.prompt_length)
             for state in states
         ]
         completions, logprobs = self.complete(prompts, 1, keys)
-        ends = set(self.eos_token_ids)
-        texts = [
-            cast("str", tokenizer.decode(ids, skip_special_tokens=True)) if ends & set(ids) else ""
-            for ids in completions
+        texts = tokenizer.batch_decode(completions, skip_special_tokens=True)
+        tactics = [
+            text.strip().partition("\n")[0].strip() if self.has_ended(ids) else ""
+            for text, ids in zip(texts, completions, strict=True)
         ]
-        first_lines = [text.strip().partition("\n")[0].strip() for text in texts]
         known = logprobs or [None] * len(prompts)
-        return list(zip(prompts, completions, first_lines, known, strict=True))
+        return list(zip(prompts, completions, tactics, known, strict=True))
 
-    def _flatten(self, groups: Sequence[Group], size: int, mode: str) -> list[_OwnedStep]:
+    def _flatten(self, groups: Sequence[Group], size: int) -> list[_OwnedStep]:
         """List the steps of all episodes, padded by repetition to whole passes."""
         steps = [
             _OwnedStep(step, (number, place), episode.proved)
@@ -199,7 +166,7 @@ class EpisodeTrainer(StepTrainer):
             for step in episode.steps
         ]
         arguments: Any = self.args
-        passes = arguments.steps_per_generation if mode == "train" else 1
+        passes = arguments.steps_per_generation if self.phase == "train" else 1
         whole = math.lcm(int(passes or 1), size)  # TRL counts in groups
         longest = max(self._gather([len(steps) + -len(steps) % whole]))
         again = itertools.islice(itertools.cycle(steps), int(longest) - len(steps))
@@ -218,7 +185,7 @@ class EpisodeTrainer(StepTrainer):
             "env_mask": [[int(one.counts)] * len(one.step.completion) for one in batch],
         }
 
-    def _advantages(self, batch: Sequence[_OwnedStep], groups: int) -> torch.Tensor:
+    def _advantages(self, batch: Sequence[_OwnedStep]) -> torch.Tensor:
         """Compare each episode with its group; return one number per step, 0 for padding.
 
         An episode's return is 1 for a proof, and the mean of its steps' other rewards.
@@ -233,7 +200,7 @@ class EpisodeTrainer(StepTrainer):
         returns = {owner: sum(values) / len(values) for owner, values in earned.items()}
         every = torch.tensor(self._gather(list(returns.values())))
         advantage: dict[tuple[int, int], float] = {}
-        for number in range(groups):
+        for number in {group for group, _ in returns}:
             mine = [owner for owner in returns if owner[0] == number]
             values = torch.tensor([returns[owner] for owner in mine])
             spread = every if self.scale_rewards == "batch" else values

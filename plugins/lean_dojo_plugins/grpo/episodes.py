@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 
 import attrs
 
+from lean_dojo_plugins.rewards import AdaptedReward
 from lean_dojo_v2.lean import (
     EngineUnavailableError,
     LeanError,
@@ -36,30 +37,25 @@ StepKey: TypeAlias = tuple[int, int, int]
 Sampler: TypeAlias = Callable[[Sequence[str], Sequence[StepKey]], list[Sampled]]
 """Samples one tactic at each state."""
 
+WHOLE_PROOF = "whole-proof"
 OPEN_REPOSITORIES = 8
 """Number of repositories whose engines stay open."""
+HEARTBEATS = 20_000
+"""Lean heartbeats that one tactic may use."""
+
+
+def whole_proof_reward() -> AdaptedReward:
+    """Make the reward of an episode: 1 at every step of a proof that passed full verification."""
+
+    def whole_proof(proved: Sequence[bool], **_: Any) -> list[float]:
+        return [float(one) for one in proved]
+
+    return AdaptedReward(whole_proof, WHOLE_PROOF, "lean-dojo-v2", columns=("proved",))
 
 
 @lru_cache(maxsize=256)
 def _folder(url: str, commit: str) -> Path:
     return LeanGitRepo(url, commit).path
-
-
-@attrs.frozen
-class EpisodeLimits:
-    """Limits of an episode: counts, and a time limit as a safety net.
-
-    Attributes:
-        steps: Maximum number of tactics per proof.
-        replacements: How often the groups that teach nothing are replaced in a batch.
-        heartbeats: Lean heartbeats that one tactic may use.
-        tactic_seconds: Seconds that Lean may take for one tactic.
-    """
-
-    steps: int = 8
-    replacements: int = 2
-    heartbeats: int | None = 20_000
-    tactic_seconds: float = 60.0
 
 
 @attrs.frozen
@@ -75,16 +71,9 @@ class PlayedStep:
 
 @attrs.define(eq=False)
 class Episode:
-    """One proof attempt.
+    """One proof attempt, ``proved`` if it ended in a proof that passed full verification."""
 
-    Attributes:
-        state: The state that it has reached, as Lean prints it.
-        steps: Its steps.
-        over: Whether it has ended.
-        proved: Whether it ended in a proof that passed full verification.
-    """
-
-    state: str
+    state: str  # that it has reached, as Lean prints it
     steps: list[PlayedStep] = attrs.Factory(list)
     over: bool = False
     proved: bool = False
@@ -97,19 +86,12 @@ class Episode:
 
 @attrs.define(eq=False)
 class Group:
-    """The episodes of one theorem.
-
-    Attributes:
-        project: Folder of its repository.
-        problem: The theorem.
-        episodes: Its episodes.
-        ended_by_clock: Number of tactics ended by a limit in seconds.
-    """
+    """The episodes of one theorem, of the repository in the folder ``project``."""
 
     project: Path
     problem: TheoremProblem
     episodes: list[Episode] = attrs.Factory(list)
-    ended_by_clock: int = 0
+    ended_by_clock: int = 0  # tactics ended by a limit in seconds
 
     @property
     def proved(self) -> int:
@@ -123,16 +105,17 @@ class Group:
 
 
 class EpisodeRunner:
-    """Plays episodes, with engines that stay open until :meth:`close`.
+    """Plays episodes of at most ``steps`` tactics; its engines stay open until :meth:`close`.
 
-    Args:
-        limits: What an episode may spend.
-        engines: Engines for each repository.
-        projects: Folders of repositories by address; others are taken from where they were traced.
+    ``projects`` are folders of repositories by address; others are taken from where they were
+    traced.
     """
 
-    def __init__(self, limits: EpisodeLimits, engines: int, projects: Mapping[str, Path]) -> None:
-        self.limits = limits
+    tactic_seconds = 60.0
+    """Seconds that Lean may take for one tactic: a safety net, beside the heartbeats."""
+
+    def __init__(self, steps: int, engines: int, projects: Mapping[str, Path]) -> None:
+        self.steps = steps
         self._engines = shared_engines(size=engines, kept=OPEN_REPOSITORIES)
         self._projects = projects
 
@@ -157,7 +140,7 @@ class EpisodeRunner:
             if (state := _answer(future)) is not None:
                 group.episodes = [Episode(state) for _ in range(size)]
                 groups[number] = group
-        for step in range(self.limits.steps):
+        for step in range(self.steps):
             going_on = [
                 (group, episode, (number, place, step))
                 for number, group in groups.items()
@@ -176,12 +159,7 @@ class EpisodeRunner:
 
     def _advance(self, going_on: Sequence[tuple[Group, Episode]]) -> None:
         """Play the last tactic of each episode; equal ones after equal tactics once."""
-        run = partial(
-            play_tactic,
-            show=str,
-            heartbeats=self.limits.heartbeats,
-            timeout=self.limits.tactic_seconds,
-        )
+        run = partial(play_tactic, show=str, heartbeats=HEARTBEATS, timeout=self.tactic_seconds)
         asked: dict[tuple[Group, tuple[str, ...]], Future[PlayedTactic]] = {}
         for group, episode in going_on:
             move = group, episode.tactics
@@ -219,10 +197,7 @@ class EpisodeRunner:
 
 
 def _answer(future: Future[Any]) -> Any:
-    """Return an engine's answer.
-
-    ``None`` if Lean cannot open the theorem, or it killed the engines that ran it.
-    """
+    """Return an engine's answer; ``None`` for a theorem that Lean cannot open, or that kills it."""
     try:
         return future.result()
     except EngineUnavailableError:

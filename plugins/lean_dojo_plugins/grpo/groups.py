@@ -18,7 +18,6 @@ from lean_dojo_core.wording import counted
 
 DEFAULT_GROUP = 8
 """TRL's default ``num_generations``."""
-_BATCH_SETTINGS = ("gradient_accumulation_steps", "steps_per_generation", "generation_batch_size")
 
 
 @attrs.frozen
@@ -90,7 +89,8 @@ def plan_groups(batch_size: int, processes: int, trainer_args: Mapping[str, Any]
 
 def _passes_per_generation(per_pass: int, trainer_args: Mapping[str, Any]) -> int | None:
     """Return the backward passes per generation, if the user's settings give it."""
-    given = [name for name in _BATCH_SETTINGS[1:] if trainer_args.get(name) is not None]
+    settings = ("steps_per_generation", "generation_batch_size")
+    given = [name for name in settings if trainer_args.get(name) is not None]
     if len(given) > 1:
         raise ConfigError(f"trainer_args: give only one of {' and '.join(given)}")
     if given == ["generation_batch_size"]:
@@ -101,7 +101,6 @@ def _passes_per_generation(per_pass: int, trainer_args: Mapping[str, Any]) -> in
                 f"{per_pass} completions of one pass (batch_size x processes)"
             )
         return size // per_pass
-    value = trainer_args.get("steps_per_generation") or trainer_args.get(
-        "gradient_accumulation_steps"
-    )
+    passes = trainer_args.get("steps_per_generation")
+    value = passes or trainer_args.get("gradient_accumulation_steps")
     return None if value is None else int(value)

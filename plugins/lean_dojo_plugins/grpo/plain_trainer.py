@@ -7,21 +7,13 @@ from typing import Any
 
 from trl.trainer.grpo_trainer import GRPOTrainer
 
-from lean_dojo_plugins.grpo.step_trainer import with_text
 from lean_dojo_plugins.rewards import AdaptedReward, Scores
 
 
 def plain_trainer(
     rewards: Sequence[AdaptedReward], ends: Sequence[int], *, args: Any, **options: Any
 ) -> GRPOTrainer:
-    """Build TRL's trainer; its rewards see empty text where a completion did not end.
-
-    Args:
-        rewards: The rewards.
-        ends: Tokens that end a completion.
-        args: TRL's configuration.
-        **options: TRL's other arguments.
-    """
+    """Build TRL's trainer; its rewards see empty text for a completion without one of ``ends``."""
     stop = "stop_token_ids" if args.use_vllm else "eos_token_id"
     args.generation_kwargs = {**(args.generation_kwargs or {}), stop: list(ends)}
     longest = args.max_completion_length
@@ -42,3 +34,10 @@ def plain_trainer(
 
     scored: list[Any] = [of_finished(reward) for reward in rewards]
     return GRPOTrainer(reward_funcs=scored, args=args, **options)
+
+
+def with_text(text: str, completion: Any) -> Any:
+    """Return a completion of the same form with another text."""
+    if isinstance(completion, str):
+        return text
+    return [*completion[:-1], {**completion[-1], "content": text}]

@@ -14,6 +14,7 @@ import hashlib
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
+from unittest import mock
 
 import torch
 from transformers import GenerationConfig, LogitsProcessor, LogitsProcessorList, PreTrainedModel
@@ -80,17 +81,10 @@ def drawn_by_seed(
     ``in_step`` every process computes as many tokens as the others: the weights are in shards.
     """
     generate: Any = model.generate  # which TRL calls, and offers no hook for
-    own = vars(model).get("generate")
 
     def seeded(**options: Any) -> Any:
         cache = read_prompts_once(model, **options) if share_prompts else {}
         return generate(**options, **cache, custom_generate=_decoding(seeds, in_step))
 
-    policy: Any = model
-    policy.generate = seeded
-    try:
+    with mock.patch.object(model, "generate", seeded):
         yield
-    finally:
-        del policy.generate
-        if own is not None:
-            policy.generate = own

@@ -8,14 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 
-from lean_dojo_plugins.causal_lm import CausalBase
-from lean_dojo_plugins.training import (
-    LORA,
-    StatementSource,
-    TrainsOnStatements,
-    lora_of,
-    statements_of,
-)
+from lean_dojo_plugins.causal_lm import CausalTrainer
+from lean_dojo_plugins.training import LORA, TrainsOnStatements, lora_of
 from lean_dojo_v2.settings import about, fields, setting
 
 if TYPE_CHECKING:
@@ -26,16 +20,10 @@ ALL_TOKENS, FIRST_TOKEN = "tactic", "first-token"
 
 
 @attrs.define(slots=False, eq=False, kw_only=True)
-class GRPOSettings(TrainsOnStatements, CausalBase):
+class GRPOSettings(TrainsOnStatements, CausalTrainer):
     """What a user of GRPO sets."""
 
-    # The documented order, with the reward second.
-    model_name: str = attrs.field(
-        converter=fields.text_of_path,
-        validator=fields.non_empty_text,
-        kw_only=False,
-        metadata=about("Model to start from: a folder or a Hugging Face hub id."),
-    )
+    # The documented order: the reward comes after the model.
     reward_func: Any = attrs.field(
         default=None,
         kw_only=False,
@@ -79,15 +67,6 @@ class GRPOSettings(TrainsOnStatements, CausalBase):
         metadata=about("Train only a LoRA adapter with this configuration.", types=LORA),
     )
     formatter: str = setting(TACTIC_PROMPT, "Dataset formatter that turns theorems into rows.")
-    statements: StatementSource | str | None = attrs.field(
-        default=None,
-        converter=statements_of,
-        metadata=about(
-            "Train on whole proofs of these statements instead of a database: a JSONL file, "
-            "hub:OWNER/NAME[:SPLIT], or the name of a benchmark; or a mapping with source, "
-            "project, columns, held_out, check."
-        ),
-    )
     turns: int = setting(
         1,
         "Turns of the model for a statement: Lean's answer to a failed proof is the next message, "

@@ -21,9 +21,8 @@ import torch
 from accelerate.utils import extract_model_from_parallel
 from transformers import PreTrainedModel
 
-from lean_dojo_plugins.causal_lm import base_of
+from lean_dojo_plugins.causal_lm import IGNORED, base_of
 
-IGNORED = -100
 FULL = "full_attention"
 MASKED = {"sdpa", "eager"}
 """Attention implementations that accept a mask of any shape."""
@@ -52,26 +51,17 @@ def why_not_shared(model: Any) -> str | None:
 
 @attrs.frozen
 class Groups:
-    """A batch of prompts and completions, packed: a row for each distinct prompt.
+    """A batch of prompts and completions, packed: a row for each distinct prompt."""
 
-    Attributes:
-        input_ids: ``(prompts, length)``.
-        position_ids: ``(prompts, length)``; as plain rows would have them.
-        labels: ``(prompts, length)``; completion tokens, -100 elsewhere.
-        segment: ``(prompts, length)``; 0 for the prompt, ``1 …`` for its completions, -1 for
-            padding.
-        rows: ``(batch, completion)``; the row that each token of a completion went to.
-        columns: ``(batch, completion)``; its column.
-        real: ``(batch, completion)``; whether it is a token, not padding.
-    """
-
+    # Of shape (prompts, length):
     input_ids: torch.Tensor
-    position_ids: torch.Tensor
-    labels: torch.Tensor
-    segment: torch.Tensor
-    rows: torch.Tensor
-    columns: torch.Tensor
-    real: torch.Tensor
+    position_ids: torch.Tensor  # as plain rows would have them
+    labels: torch.Tensor  # completion tokens, -100 elsewhere
+    segment: torch.Tensor  # 0 for the prompt, 1 … for its completions, -1 for padding
+    # Of each token of a completion, of shape (batch, completion):
+    rows: torch.Tensor  # the row that it went to
+    columns: torch.Tensor  # its column there
+    real: torch.Tensor  # whether it is a token, not padding
 
     def visible(self) -> torch.Tensor:
         """Return the attention mask, ``(prompts, 1, length, length)``.
@@ -95,11 +85,8 @@ class Groups:
 def pack(input_ids: torch.Tensor, attention_mask: torch.Tensor, kept: int) -> Groups | None:
     """Pack a batch whose prompts repeat; ``None`` if none does.
 
-    Args:
-        input_ids: ``(batch, length)``: prompts, padded on the left, and completions, padded on
-            the right.
-        attention_mask: ``(batch, length)``; 0 for padding.
-        kept: Length of the completions.
+    The tensors are ``(batch, length)``: prompts, padded on the left, then completions of length
+    ``kept``, padded on the right.
     """
     width = input_ids.shape[1] - kept
     prompts, real_prompt = input_ids[:, :width], attention_mask[:, :width].bool()
@@ -155,13 +142,8 @@ def read_prompts_once(
 ) -> dict[str, Any]:
     """Run each distinct prompt through the model, but for its last token.
 
-    Args:
-        model: A causal language model.
-        input_ids: ``(batch, length)`` prompts, padded on the left.
-        attention_mask: ``(batch, length)``; 0 for padding.
-
-    Returns:
-        ``past_key_values`` of all rows, for ``model.generate``; nothing if no prompt repeats.
+    Prompts are ``(batch, length)``, padded on the left. Returns ``past_key_values`` of all rows for
+    ``model.generate``, or nothing if no prompt repeats.
     """
     key = torch.where(attention_mask.bool(), input_ids, IGNORED)
     distinct, row_of = torch.unique(key, dim=0, return_inverse=True)

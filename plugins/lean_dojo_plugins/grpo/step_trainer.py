@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Collection, Hashable, Sequence
-from typing import Any, TypeAlias, cast
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, TypeAlias
 
 import torch
 from accelerate.utils import gather_object
 
+from lean_dojo_plugins.grpo.plain_trainer import with_text
 from lean_dojo_plugins.grpo.trl_internals import OpenGRPOTrainer
 from lean_dojo_plugins.grpo.turns import Turns
 from lean_dojo_plugins.rewards import AdaptedReward, LeanReward, completion_texts
@@ -49,16 +50,12 @@ class StepTrainer(OpenGRPOTrainer):
     """The completions of the batch, as rewards see them."""
     _scores: torch.Tensor
     """The rewards of the batch, of all processes: ``(completions, rewards)``."""
-    _applied: Applied | None = None
+    _applied: Sequence[torch.Tensor] = ()
+    """Of the first batches, which rewards applied to which completions."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self.pending_metrics = []
-
-    def play(self, turns: Turns) -> None:
-        """Generate conversations instead of single turns."""
-        self.turns = turns
-        self.rollout_func = cast("Any", turns)
 
     def complete(
         self, prompts: Sequence[list[int]], group: int, keys: Sequence[Hashable]
@@ -184,9 +181,7 @@ class StepTrainer(OpenGRPOTrainer):
                     reward_names=self.reward_func_names,
                 )  # fmt: skip
         if self.phase == "train":
-            self._applied = self._applied or Applied(self.reward_func_names, self._with_lean())
-            for name, share in self._applied.note(scores).items():
-                self.note(f"rewards/{name}/applied", share)
+            self._note_applied(scores)
         return scores
 
     def has_ended(self, ids: Sequence[int]) -> bool:
@@ -194,53 +189,36 @@ class StepTrainer(OpenGRPOTrainer):
         longest = self.max_completion_length
         return longest is None or len(ids) < longest or ids[-1] in self.eos_token_ids
 
-    def _with_lean(self) -> list[str]:
-        rewards = zip(self.reward_func_names, self.reward_funcs, strict=True)
-        return [
-            name for name, one in rewards if isinstance(getattr(one, "function", one), LeanReward)
-        ]
+    def _note_applied(self, scores: torch.Tensor) -> None:
+        """Log the share of completions to which each reward applied, and judge the first batches.
 
-
-class Applied:
-    """Counts the completions to which each reward applied: ``None`` throughout teaches nothing."""
-
-    def __init__(self, names: Sequence[str], with_lean: Collection[str] = ()) -> None:
-        self._names = list(names)
-        self._why = {name: WHY_OF_LEAN if name in with_lean else WHY for name in names}
-        self._first: list[torch.Tensor] = []
-
-    def note(self, scores: torch.Tensor) -> dict[str, float]:
-        """Return the share of a batch's completions to which each reward applied.
-
-        ``scores`` is ``(completions, rewards)``, NaN where a reward does not apply. A reward that
-        applied to none of the first batches is a :class:`RewardError`.
+        A reward that applied to none of them is a :class:`RewardError`: nothing can be learned.
         """
         applied = ~torch.isnan(scores)
-        if len(self._first) < BATCHES:
-            self._first.append(applied)
-            if len(self._first) == BATCHES:
-                self._judge(torch.cat(self._first))
-        return dict(zip(self._names, applied.float().mean(0).tolist(), strict=True))
-
-    def _judge(self, applied: torch.Tensor) -> None:
-        seen = len(applied)
-        for name, count in zip(self._names, applied.sum(0).tolist(), strict=True):
+        for name, share in zip(
+            self.reward_func_names, applied.float().mean(0).tolist(), strict=True
+        ):
+            self.note(f"rewards/{name}/applied", share)
+        if len(self._applied) == BATCHES:
+            return
+        self._applied = [*self._applied, applied]
+        if len(self._applied) < BATCHES:
+            return
+        first = torch.cat(self._applied)
+        seen, counts = len(first), first.sum(0).tolist()
+        for name, reward, count in zip(
+            self.reward_func_names, self.reward_funcs, counts, strict=True
+        ):
+            of_lean = isinstance(getattr(reward, "function", reward), LeanReward)
+            why = WHY_OF_LEAN if of_lean else WHY
             if count == 0:
                 raise RewardError(
                     f"the reward {name!r} applied to none of the first {seen} completions, so "
-                    f"nothing can be learned from it: {self._why[name]}. Remove it, or give it "
-                    "what it needs"
+                    f"nothing can be learned from it: {why}. Remove it, or give it what it needs"
                 )
             if 2 * count < seen:
                 few = f"did not apply to {seen - count} of the first {seen} completions"
-                log.warning("the reward %r %s: %s", name, few, self._why[name])
-
-
-def with_text(text: str, completion: Any) -> Any:
-    """Return a completion of the same form with another text."""
-    if isinstance(completion, str):
-        return text
-    return [*completion[:-1], {**completion[-1], "content": text}]
+                log.warning("the reward %r %s: %s", name, few, why)
 
 
 def columns_of(inputs: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import groupby, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import attrs
 
@@ -24,13 +24,8 @@ from lean_dojo_core import (
 from lean_dojo_core.errors import ConfigError, UsageError
 from lean_dojo_core.records import Theorem
 from lean_dojo_core.wording import counted
-from lean_dojo_plugins.causal_lm import (
-    CausalBase,
-    Tokeniser,
-    is_adapter,
-    preview_rows,
-)
-from lean_dojo_plugins.grpo.episodes import EpisodeLimits, EpisodeRunner
+from lean_dojo_plugins.causal_lm import CausalTrainer, Tokeniser, is_adapter, preview_rows
+from lean_dojo_plugins.grpo.episodes import WHOLE_PROOF, EpisodeRunner, whole_proof_reward
 from lean_dojo_plugins.grpo.groups import GroupPlan, plan_groups
 from lean_dojo_plugins.grpo.settings import FIRST_TOKEN, TACTIC_PROMPT, GRPOSettings
 from lean_dojo_plugins.grpo.turns import FEEDBACK_TOKENS, Feedback, Turns
@@ -41,8 +36,7 @@ from lean_dojo_plugins.training import (
     STATEMENT_COLUMNS,
     CurriculumStep,
     DatabaseSource,
-    DataSource,
-    HumanShare,
+    checked_repositories,
     formatted_rows,
     is_in_share,
     knows_trl,
@@ -89,7 +83,7 @@ class GRPOTrainer(GRPOSettings):
 
     config_class: ClassVar[type[TrainingArguments] | str] = "trl:GRPOConfig"
     fixed_args: ClassVar[Mapping[str, str]] = {
-        **CausalBase.fixed_args,
+        **CausalTrainer.fixed_args,
         "reward_weights": "weights belong to the rewards: reward_func={'name': weight}",
     }
     required_columns: ClassVar[tuple[str, ...]] = ("prompt", "problem")
@@ -100,8 +94,6 @@ class GRPOTrainer(GRPOSettings):
     _labels: set[str] = attrs.field(factory=set, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
-        from lean_dojo_plugins.grpo.episode_trainer import whole_proof_reward
-
         given = [] if self.reward_func in (None, [], {}) else resolve_rewards(self.reward_func)
         self._rewards = [whole_proof_reward(), *given] if self.episodes else given
         super().__attrs_post_init__()
@@ -155,10 +147,8 @@ class GRPOTrainer(GRPOSettings):
             return
         if repos is None or database is None:
             raise UsageError("grpo needs repositories of a database, or statements")
-        source: DataSource = DatabaseSource.of(repos, database)
-        if self.human_share:
-            source = HumanShare(source, self.human_share, hidden=True)
-        self.train_on(source, folder)
+        found, share = checked_repositories(repos, database), self.human_share or None
+        self.train_on(DatabaseSource(*found, share, hidden=True), folder)
 
     def preflight(self) -> None:
         """Check what training will need, including the rewards."""
@@ -232,7 +222,7 @@ class GRPOTrainer(GRPOSettings):
         """The rewards as TRL calls them, with their weights."""
         return tuple(self._rewards)
 
-    @property
+    @cached_property
     def lean(self) -> SharedEngines:
         """The Lean engines of the run, which its rewards use too.
 
@@ -243,10 +233,6 @@ class GRPOTrainer(GRPOSettings):
         for reward in self._rewards:
             if isinstance(found := getattr(reward.function, "lean", None), SharedEngines):
                 return found
-        return self._own_engines
-
-    @cached_property
-    def _own_engines(self) -> SharedEngines:
         return shared_engines()
 
     def settings(self) -> dict[str, Any]:
@@ -260,7 +246,7 @@ class GRPOTrainer(GRPOSettings):
             return super().preview(theorems, limit)
         rows = statements.rows(self.make_formatter())
         named = ((f"{row['full_name']} ({self.own_data})", row) for row in rows)
-        return preview_rows(self.tokenizer, named, limit=limit, max_length=self.row_length)
+        return preview_rows(Tokeniser(self.tokenizer, self.row_length), named, limit)
 
     def rows(self, data_path: Path) -> Iterator[dict[str, Any]]:
         """Stream the rows of the training dataset, made of the data there or of the statements."""
@@ -281,14 +267,10 @@ class GRPOTrainer(GRPOSettings):
     def build_step_trainer(self, dataset: Dataset, step: CurriculumStep) -> Trainer:
         """Build TRL's trainer for one step."""
         from lean_dojo_plugins.causal_lm import add_label_head, end_tokens, turn_end_tokens
-        from lean_dojo_plugins.grpo.episode_trainer import EpisodeTrainer
-        from lean_dojo_plugins.grpo.plain_trainer import plain_trainer
-        from lean_dojo_plugins.grpo.step_trainer import StepTrainer
 
-        if step.index == 0 and self.processes.is_main_process:
-            groups = self._groups(step)
+        if step.index == 0:
             words = ("episode", "theorem") if self.episodes else ("completion", "prompt")
-            print(f"GRPO: {groups.describe(*words)}", file=sys.stderr)
+            self.say(f"GRPO: {self._groups(step).describe(*words)}")
         config = self.step_config(step)
         _check_count(dataset, config)
         given: dict[str, Any] = {
@@ -298,8 +280,13 @@ class GRPOTrainer(GRPOSettings):
             "processing_class": self.tokenizer,
         }
         if not knows_trl():
+            from lean_dojo_plugins.grpo.plain_trainer import plain_trainer
+
             ends = turn_end_tokens if self.writes_whole_proofs else end_tokens
             return plain_trainer(self._rewards, ends(self.tokenizer, self.model), **given)
+        from lean_dojo_plugins.grpo.episode_trainer import EpisodeTrainer
+        from lean_dojo_plugins.grpo.step_trainer import StepTrainer
+
         trainer = (EpisodeTrainer if self.episodes else StepTrainer)(
             reward_funcs=list(self._rewards),  # TRL changes the list it is given
             share_prompts=self.share_prompts,
@@ -310,15 +297,15 @@ class GRPOTrainer(GRPOSettings):
         if not self.writes_whole_proofs:
             trainer.end_completions_at(end_tokens(self.tokenizer, self.model))
         if self.turns > 1 and (feedback := self._feedback()) is not None:
-            trainer.play(Turns(self.turns, feedback))
+            trainer.turns = trainer.rollout_func = cast("Any", Turns(self.turns, feedback))
         bonus = config.entropy_coef != 0 or config.use_adaptive_entropy
         add_label_head(trainer.model, temperature=trainer.temperature, differentiable_entropy=bonus)
         if trainer.beta:
             self._set_reference(trainer)
         if isinstance(trainer, EpisodeTrainer):
-            limits = EpisodeLimits(steps=self.episode_steps, replacements=self.replacements)
-            stage = EpisodeRunner(limits, self.engines, self.projects)
-            trainer.play_with(stage, self.make_formatter(), self.row_length)
+            trainer.stage = EpisodeRunner(self.episode_steps, self.engines, self.projects)
+            trainer.replacements = self.replacements
+            trainer.formatter, trainer.prompt_length = self.make_formatter(), self.row_length
         return trainer
 
     # --- what a token is worth ------------------------------------------------------------------
@@ -355,13 +342,13 @@ class GRPOTrainer(GRPOSettings):
         import torch
         from accelerate.utils import gather_object
 
-        from lean_dojo_plugins.grpo.credit import counts_of, token_values
+        from lean_dojo_plugins.grpo.credit import token_values
         from lean_dojo_plugins.grpo.step_trainer import columns_of
 
         if not self.process_weight:
             return advantages
         values = torch.zeros(completion_ids.shape, device=completion_ids.device)
-        counts: dict[str, float] = {}
+        counts: Counter[str] = Counter()  # of the spans, by label
         known = [False] * len(completions)
         for reward in self._rewards:
             if not reward.locates:
@@ -372,13 +359,12 @@ class GRPOTrainer(GRPOSettings):
                 first_token=self.process_credit == FIRST_TOKEN,
             )  # fmt: skip
             values += reward.weight * found
-            for label, count in counts_of(spans).items():
-                counts[label] = counts.get(label, 0.0) + count
+            counts.update(span.label for own in spans for span in own or () if span.label)
             known = [was or own is not None for was, own in zip(known, spans, strict=True)]
         # Each process logs the same names, with 0 for what it has not seen.
         self._labels.update(gather_object(list(counts)))
         for label in self._labels:
-            self.log_metric(f"process/{label}", counts.get(label, 0.0))
+            self.log_metric(f"process/{label}", counts[label] / max(1, len(known)))
         self.log_metric("process/located", sum(known) / max(1, len(known)))
         return advantages.unsqueeze(1) + self.process_weight * values
 
@@ -440,7 +426,6 @@ class GRPOTrainer(GRPOSettings):
             RewardError: If a reward fails.
         """
         from lean_dojo_plugins.causal_lm import CausalTacticGenerator
-        from lean_dojo_plugins.grpo.episode_trainer import WHOLE_PROOF
         from lean_dojo_plugins.grpo.evaluation import sample_and_score
 
         base = super().evaluate(data_path, split, limit=limit)

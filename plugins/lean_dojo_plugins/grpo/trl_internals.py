@@ -47,15 +47,13 @@ log = logging.getLogger(__name__)
 class OpenGRPOTrainer(trl_grpo.GRPOTrainer):
     """TRL's GRPO trainer, with the places at which ours differ.
 
-    Args:
-        share_prompts: Compute each prompt once per group, if the model allows it.
-        **options: TRL's own arguments.
+    With ``share_prompts`` each prompt is computed once per group, if the model allows it.
     """
 
     sampling_keys: Sequence[Hashable] = ()
     """What tells the completions that are sampled next from all others of the optimiser step."""
 
-    def __init__(self, *, args: Any, share_prompts: bool = True, **options: Any) -> None:
+    def __init__(self, *, args: Any, share_prompts: bool, **options: Any) -> None:
         # TRL would load the reference by the name in the model's configuration, which for a merged
         # adapter is its base, and at a later repository the wrong one; `refer_to` gives the right.
         beta, sync = args.beta, args.sync_ref_model

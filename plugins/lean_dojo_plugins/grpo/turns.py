@@ -27,29 +27,17 @@ _ANSWER = "[the answer]"
 
 @attrs.define
 class Conversation:
-    """A conversation as TRL sees it.
+    """A conversation as TRL sees it: the tokens of its prompt, and those of the completion."""
 
-    Attributes:
-        place: Its place among those of all processes.
-        prompt: Tokens of the prompt.
-        row: Its row of the dataset.
-        completion: Tokens after it.
-        mask: For each of them, whether the model wrote it.
-        logprobs: Their log-probabilities as they were sampled; 0 for feedback.
-        last: The text of the last turn; empty if it did not end.
-        turns: Number of turns of the model.
-        feedback: Feedback on the last turn; ``None`` if its proof holds.
-    """
-
-    place: int
+    place: int  # among those of all processes
     prompt: list[int]
-    row: Mapping[str, Any]
+    row: Mapping[str, Any]  # of the dataset
     completion: list[int] = attrs.Factory(list)
-    mask: list[int] = attrs.Factory(list)
-    logprobs: list[Any] = attrs.Factory(list)
-    last: str = ""
-    turns: int = 0
-    feedback: str | None = None
+    mask: list[int] = attrs.Factory(list)  # of each of its tokens, whether the model wrote it
+    logprobs: list[Any] = attrs.Factory(list)  # as they were sampled; 0 for feedback
+    last: str = ""  # the text of the last turn; empty if it did not end
+    turns: int = 0  # of the model
+    feedback: str | None = None  # on the last turn; None if its proof holds
 
     def add(self, tokens: Sequence[int], logprobs: Sequence[Any] | None, *, own: bool) -> None:
         """Append the model's own tokens, or tokens of feedback."""

@@ -20,14 +20,10 @@ from lean_dojo_v2.lean_progress import ProgressExample, read_examples
 
 @attrs.frozen(eq=False)
 class ExampleRows:
-    """Examples of a file, read on each iteration, since each carries its whole prefix.
-
-    Attributes:
-        chosen: Which of its examples, ``bool[N]``.
-    """
+    """Examples of a file, read on each iteration, since each carries its whole prefix."""
 
     path: Path
-    chosen: np.ndarray[Any, Any]
+    chosen: np.ndarray[Any, Any]  # which of its examples, bool[N]
 
     def __len__(self) -> int:
         return int(self.chosen.sum())
@@ -121,11 +117,9 @@ def _place(theorem: str, seed: int) -> int:
 def tokenised(
     examples: Iterable[ProgressExample], tokenizer: PreTrainedTokenizerBase, max_length: int
 ) -> Iterator[dict[str, Any]]:
-    """Tokenise once, without padding, as a stream.
+    """Tokenise once, without padding, as a stream of rows.
 
-    Yields:
-        Rows with the tokenizer's columns, ``label`` (steps), and ``length``: tokens,
-        at most ``max_length``.
+    They have the tokenizer's columns, ``label`` (steps), and ``length`` (tokens).
     """
     for chunk in chunks(examples, CHUNK_SIZE):
         columns = encode([example.text for example in chunk], tokenizer, max_length)

@@ -8,11 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import torch
-from transformers import (
-    AutoModelForSequenceClassification,
-    AutoTokenizer,
-    DataCollatorWithPadding,
-)
+from transformers import AutoModelForSequenceClassification, AutoTokenizer, DataCollatorWithPadding
 
 from lean_dojo_plugins.progress.dataset import encode
 from lean_dojo_plugins.training import choose_device, fetch, trained_settings
@@ -41,13 +37,11 @@ class ProgressModel:
         CheckpointError: If the folder holds no such model.
     """
 
+    batch_size = 32
+    """Inputs that go through the model at once."""
+
     def __init__(
-        self,
-        path: str | Path,
-        *,
-        max_length: int | None = None,
-        batch_size: int = 32,
-        device: str = "auto",
+        self, path: str | Path, *, max_length: int | None = None, device: str = "auto"
     ) -> None:
         if not (Path(path) / "config.json").exists():
             raise CheckpointError(
@@ -68,7 +62,6 @@ class ProgressModel:
         if said > _NO_LIMIT:
             said = MAX_LENGTH
         self.max_length: int = max_length or trained or said
-        self._batch_size = batch_size
 
     def predict(self, steps: Sequence[Step]) -> list[float]:
         """Estimate how many steps remain after each step, at least 0."""
@@ -87,8 +80,8 @@ class ProgressModel:
         order = sorted(range(len(texts)), key=lambda i: len(columns["input_ids"][i]))
         collate = DataCollatorWithPadding(self._tokenizer)
         result = np.zeros(len(texts))
-        for start in range(0, len(order), self._batch_size):
-            chosen = order[start : start + self._batch_size]
+        for start in range(0, len(order), self.batch_size):
+            chosen = order[start : start + self.batch_size]
             rows = [{name: values[i] for name, values in columns.items()} for i in chosen]
             batch = {name: tensor.to(self._device) for name, tensor in collate(rows).items()}
             result[chosen] = self._model(**batch).logits[:, 0].float().cpu().numpy()
@@ -96,11 +89,7 @@ class ProgressModel:
 
 
 def measures(predicted: Any, actual: Any) -> dict[str, float]:
-    """Compare predictions with the truth.
-
-    Args:
-        predicted: Predicted steps, of shape ``(n,)`` or ``(n, 1)``.
-        actual: True steps, of the same shapes.
+    """Compare predicted with actual steps, each of shape ``(n,)`` or ``(n, 1)``.
 
     Returns:
         ``mse`` (steps squared), ``mae`` (steps) and ``within_one``, the share of examples whose

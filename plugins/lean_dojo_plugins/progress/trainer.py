@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import attrs
 
 from lean_dojo_core import Database, Evaluation, Repository
-from lean_dojo_core.errors import ConfigError, UsageError
+from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.causal_lm import is_adapter
 from lean_dojo_plugins.training import (
     ARGUMENTS,
@@ -30,7 +29,6 @@ from lean_dojo_plugins.training import (
     resolve_model,
     run_lock,
     split_file,
-    under_new_names,
 )
 from lean_dojo_v2.database import read_theorems
 from lean_dojo_v2.errors import EmptyDatasetError
@@ -60,8 +58,6 @@ if TYPE_CHECKING:
     from lean_dojo_plugins.progress.estimator import Array
 
 EXPORTED_NAME = "leanprogress.jsonl"
-HINT = "export LEANPROGRESS_MODEL={path}"
-
 _MEASURED_AT_ONCE = 1024
 
 _OURS = "it is the trainer's own parameter"
@@ -140,18 +136,11 @@ class ProgressTrainer(CurriculumTrainer):
     def __attrs_post_init__(self) -> None:
         check_trainer_args(opened(ARGUMENTS), self.trainer_args, self.fixed_args)
         choose_device(self.device)
-        resolve_model(self.model_name)
         if self.model_name != attrs.fields(type(self)).model_name.default:
             check_model_name(self.model_name)
 
     def preflight(self) -> None:
-        """Check what training will need, before any data is prepared; loads no model.
-
-        Raises:
-            UsageError: If the data or the model are not there, or the model is an adapter; if
-                ``output_dir`` cannot be written.
-            ConfigError: If the optimiser is not there.
-        """
+        """Check what training will need, before any data is prepared; loads no model."""
         if self.data_path is not None:
             if not Path(self.data_path).is_file():
                 raise UsageError(
@@ -165,8 +154,8 @@ class ProgressTrainer(CurriculumTrainer):
                 f"model_name: {self.model_name} holds a LoRA adapter; merge it first: "
                 f"lean-dojo merge-lora {self.model_name} -o FOLDER"
             )
-        trial = self._arguments(Path(self.output_dir), self.seed)
-        self.check_ready(trial)
+        trial = CurriculumStep(0, 1, (), Path(self.output_dir), self.seed, 1)
+        self.check_ready(self._arguments(trial))
 
     def train(
         self,
@@ -199,7 +188,13 @@ class ProgressTrainer(CurriculumTrainer):
             if database is not None:
                 file = folder / EXPORTED_NAME
                 if self.processes.is_main_process:
-                    self._export(repos, database, file)
+                    wanted = None if repos is None else {(one.url, one.commit) for one in repos}
+                    chosen = (
+                        repository
+                        for repository in database.repositories
+                        if wanted is None or (repository.url, repository.commit) in wanted
+                    )
+                    write_examples(file, training_examples(chosen))
                 self.processes.wait_for_everyone()
                 self.data_path = file
             self._dataset = ProgressDataset(self._dataset_file())
@@ -207,7 +202,7 @@ class ProgressTrainer(CurriculumTrainer):
             Loop(self, self._dataset, own, noun=("dataset", "datasets")).run()
         if self.processes.is_main_process:
             print(f"Progress model saved to {self.output_dir}")
-            print(f"To use it in proof search: {HINT.format(path=self.output_dir)}")
+            print(f"To use it in proof search: export LEANPROGRESS_MODEL={self.output_dir}")
 
     def evaluate(self, data_path: str | Path | None = None, split: str = "val") -> Evaluation:
         """Measure the saved model.
@@ -304,16 +299,6 @@ class ProgressTrainer(CurriculumTrainer):
             )
         return dataset
 
-    @staticmethod
-    def _export(repos: Sequence[Repository] | None, database: Database, file: Path) -> None:
-        wanted = None if repos is None else [(repo.url, repo.commit) for repo in repos]
-        chosen = (
-            repository
-            for repository in database.repositories
-            if wanted is None or (repository.url, repository.commit) in wanted
-        )
-        write_examples(file, training_examples(chosen))
-
     # --- what the training loop asks for ---------------------------------------------------------
 
     def rows(self, data_path: Path) -> Iterator[dict[str, Any]]:  # noqa: ARG002 - one dataset
@@ -343,10 +328,10 @@ class ProgressTrainer(CurriculumTrainer):
         count = dataset["held_out"][:].count(False)
         held_out = dataset.select(range(count, len(dataset)))
         set_seed(step.seed)
-        model, tokenizer = self._load(resolve_model(self.model_name))
+        model, tokenizer = self._load()
         trainer = GroupingTrainer(
             model=model,
-            args=self._arguments(step.folder, step.seed),
+            args=self._arguments(step),
             train_dataset=dataset.select(range(count)),
             eval_dataset=held_out,
             processing_class=tokenizer,
@@ -358,25 +343,21 @@ class ProgressTrainer(CurriculumTrainer):
         self.save_whole(trainer, target)
         if self.processes.is_main_process:
             numbers = _measures(output)
-            self._say("held-out proofs: " + ", ".join(f"{k} {v:.3f}" for k, v in numbers.items()))
+            self.say("held-out proofs: " + ", ".join(f"{k} {v:.3f}" for k, v in numbers.items()))
             trainer.log(numbers)
             tokenizer.save_pretrained(str(target))
         return int(trainer.state.global_step)
-
-    def _say(self, text: str) -> None:
-        if self.processes.is_main_process:
-            print(text, file=sys.stderr)
 
     def _load_tokenizer(self) -> PreTrainedTokenizerBase:
         tokenizer = fetch_tokenizer(resolve_model(self.model_name))
         tokenizer.model_max_length = self.max_length  # recorded for the search
         return tokenizer
 
-    def _load(self, source: str) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
+    def _load(self) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
         import torch
         from transformers import AutoModelForSequenceClassification
 
-        tokenizer = self._load_tokenizer()
+        source, tokenizer = resolve_model(self.model_name), self._load_tokenizer()
         with errors_only():  # it would report our new head as missing
             model, loaded = fetch(
                 AutoModelForSequenceClassification.from_pretrained,
@@ -390,43 +371,32 @@ class ProgressTrainer(CurriculumTrainer):
             )
         body = f"{model.base_model_prefix}."
         if missing := sorted(key for key in loaded["missing_keys"] if key.startswith(body)):
-            self._say(f"{source} lacks weights, which start at random: {', '.join(missing)[:300]}")
+            self.say(f"{source} lacks weights, which start at random: {', '.join(missing)[:300]}")
         if model.config.pad_token_id is None:
             model.config.pad_token_id = tokenizer.pad_token_id
         return model, tokenizer
 
-    def _arguments(self, place: Path, seed: int) -> TrainingArguments:
+    def _arguments(self, step: CurriculumStep) -> TrainingArguments:
         from transformers import TrainingArguments
 
-        device = self.chosen_device
-        settings: dict[str, Any] = {
+        defaults = {
             "logging_steps": 10,
-            "save_total_limit": 2,
             "train_sampling_strategy": "group_by_length",
-            "disable_tqdm": not sys.stderr.isatty(),
             "warmup_steps": 0.05,
             "per_device_eval_batch_size": 4 * self.batch_size,
-            "num_train_epochs": self.epochs,
-            **under_new_names(self.trainer_args),
         }
-        try:
-            return TrainingArguments(
-                output_dir=str(place),
-                per_device_train_batch_size=self.batch_size,
-                learning_rate=self.learning_rate,
-                seed=seed,
-                eval_strategy="epoch",
-                save_strategy="epoch",
-                load_best_model_at_end=True,
-                metric_for_best_model="mse",
-                greater_is_better=False,  # not ending in "loss", it would be maximised
-                use_cpu=device.name == "cpu",
-                bf16=device.bf16,
-                report_to="none",  # the reporter writes TensorBoard events
-                **settings,
-            )
-        except (ValueError, TypeError) as error:
-            raise ConfigError(f"trainer_args: {error}") from error
+        fixed = {
+            "num_train_epochs": self.epochs,
+            "learning_rate": self.learning_rate,
+            "eval_strategy": "epoch",
+            "save_strategy": "epoch",
+            "load_best_model_at_end": True,
+            "metric_for_best_model": "mse",
+            "greater_is_better": False,  # not ending in "loss", it would be maximised
+            "bf16": self.chosen_device.bf16,
+            "report_to": "none",  # the reporter writes TensorBoard events
+        }
+        return self.library_config(TrainingArguments, step, defaults=defaults, fixed=fixed)
 
 
 def _measures(output: EvalPrediction | PredictionOutput) -> dict[str, float]:

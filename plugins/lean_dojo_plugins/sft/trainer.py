@@ -14,7 +14,7 @@ from lean_dojo_plugins.causal_lm import CausalSettings, CausalTrainer, Tokeniser
 from lean_dojo_plugins.training import (
     CurriculumStep,
     DatabaseSource,
-    HumanShare,
+    checked_repositories,
     knows_trl,
     require_known_trl,
 )
@@ -94,9 +94,9 @@ class SFTTrainer(SFTSettings, CausalTrainer):
 
     def train(self, repos: Sequence[Repository], database: Database, data_path: Path | str) -> None:
         """Train on the repositories in their order; see :class:`CausalTrainer`."""
-        everything = DatabaseSource.of(repos, database)
-        share = self.human_share
-        self.train_on(everything if share == 1 else HumanShare(everything, share), Path(data_path))
+        share = None if self.human_share == 1 else self.human_share
+        source = DatabaseSource(*checked_repositories(repos, database), share)
+        self.train_on(source, Path(data_path))
 
     def step_config(self, step: CurriculumStep, **fixed: Any) -> Any:
         """Make the configuration of one step's trainer; ``muon`` is unknown to transformers."""

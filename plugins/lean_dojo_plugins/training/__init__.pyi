@@ -3,21 +3,21 @@ from .callbacks import (
     callbacks_setting as callbacks_setting,
     resolve_callbacks as resolve_callbacks,
 )
-from .chunking import (
-    CHUNK_SIZE as CHUNK_SIZE,
-    TooLong as TooLong,
-    chunks as chunks,
-    nothing_fits as nothing_fits,
-)
 from .curriculum import (
     ByPosition as ByPosition,
     CurriculumStep as CurriculumStep,
     CurriculumTrainer as CurriculumTrainer,
 )
 from .data import (
+    CHUNK_SIZE as CHUNK_SIZE,
     PLACE_COLUMNS as PLACE_COLUMNS,
     SPLITS as SPLITS,
+    DatabaseSource as DatabaseSource,
+    DataSource as DataSource,
     SplitDataset as SplitDataset,
+    Stage as Stage,
+    checked_repositories as checked_repositories,
+    chunks as chunks,
     formatted_rows as formatted_rows,
     is_in_share as is_in_share,
     place_of as place_of,
@@ -40,25 +40,19 @@ from .hub import (
     resolve_model as resolve_model,
 )
 from .hub_set import HubBenchmark as HubBenchmark
-from .json_values import (
-    default_settings as default_settings,
-    plain_settings as plain_settings,
-    to_json_value as to_json_value,
-)
 from .length_groups import GroupingTrainer as GroupingTrainer, LengthGroups as LengthGroups
-from .library_output import (
-    bars_on_terminals_only as bars_on_terminals_only,
-    errors_only as errors_only,
-    without_their_deprecations as without_their_deprecations,
-)
-from .lock import run_lock as run_lock
 from .loop import Loop as Loop
 from .model_card import write_model_card as write_model_card
 from .reporting import (
     NOTHING_TO_LEARN as NOTHING_TO_LEARN,
     PICTURE_FILE as PICTURE_FILE,
     CurriculumProgress as CurriculumProgress,
+    TooLong as TooLong,
+    bars_on_terminals_only as bars_on_terminals_only,
+    errors_only as errors_only,
+    nothing_fits as nothing_fits,
     say as say,
+    without_their_deprecations as without_their_deprecations,
 )
 from .run_folder import (
     FinishedStep as FinishedStep,
@@ -66,6 +60,7 @@ from .run_folder import (
     RunState as RunState,
     check_same_run as check_same_run,
     check_same_trainer as check_same_trainer,
+    run_lock as run_lock,
     trained_settings as trained_settings,
 )
 from .settings import (
@@ -74,16 +69,12 @@ from .settings import (
     LORA as LORA,
     check_trainer_args as check_trainer_args,
     check_values as check_values,
+    default_settings as default_settings,
     lora_of as lora_of,
     opened as opened,
+    plain_settings as plain_settings,
+    to_json_value as to_json_value,
     under_new_names as under_new_names,
-)
-from .sources import (
-    DatabaseSource as DatabaseSource,
-    DataSource as DataSource,
-    HumanShare as HumanShare,
-    Stage as Stage,
-    checked_repositories as checked_repositories,
 )
 from .statements import (
     STATEMENT_COLUMNS as STATEMENT_COLUMNS,

@@ -55,21 +55,21 @@ def seal(checkpoint: Path) -> None:
 
 def last_checkpoint(folder: Path) -> Path | None:
     """Find the newest complete checkpoint in a step's folder; report and delete damaged ones."""
-    found: list[tuple[int, Path]] = []
-    problems: dict[Path, str] = {}
-    for entry in folder.glob("checkpoint-*"):
-        number = entry.name.rpartition("-")[2]
-        if problem := "it has no number" if not number.isdigit() else problem_of(entry):
-            problems[entry] = problem
-        else:
-            found.append((int(number), entry))
-    newest = max(found)[1] if found else None
-    for entry, problem in sorted(problems.items()):
-        goes_on = f"from {newest.name}" if newest else "without it, from the step's beginning"
-        _say(f"{entry} is damaged or was not finished: {problem}. It is deleted; the run resumes "
-             f"{goes_on}")  # fmt: skip
-        shutil.rmtree(entry, ignore_errors=True)
+    problems = {entry: problem_of(entry) for entry in sorted(folder.glob("checkpoint-*"))}
+    whole = [entry for entry, problem in problems.items() if not problem]
+    newest = max(whole, key=step_of, default=None)
+    goes_on = f"from {newest.name}" if newest else "without it, from the step's beginning"
+    for entry, problem in problems.items():
+        if problem:
+            _say(f"{entry} is damaged or was not finished: {problem}. It is deleted; the run "
+                 f"resumes {goes_on}")  # fmt: skip
+            shutil.rmtree(entry, ignore_errors=True)
     return newest
+
+
+def step_of(checkpoint: Path) -> int:
+    """Return the step of the optimiser at which a checkpoint was written."""
+    return int(checkpoint.name.rpartition("-")[2])
 
 
 def keep_fitting_checkpoints(folder: Path, data: Mapping[str, Any], processes: int) -> None:
@@ -91,6 +91,8 @@ def problem_of(checkpoint: Path) -> str:
     Raises:
         DataError: If the disk does not give it, so that nobody knows.
     """
+    if not checkpoint.name.rpartition("-")[2].isdigit():
+        return "it has no number"
     try:
         sealed = orjson.loads((checkpoint / SEAL).read_bytes())
         for name, (size, checksum) in sealed.items():

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import attrs
 
+from lean_dojo_core.errors import ConfigError
 from lean_dojo_plugins.training.callbacks import Callbacks, callbacks_setting, resolve_callbacks
-from lean_dojo_plugins.training.chunking import TooLong
+from lean_dojo_plugins.training.data import Stage
 from lean_dojo_plugins.training.devices import Device, choose_device
 from lean_dojo_plugins.training.hub import require_model
-from lean_dojo_plugins.training.json_values import plain_settings
-from lean_dojo_plugins.training.run_folder import RunFolder, RunState, check_same_run
-from lean_dojo_plugins.training.settings import check_gathering, check_loggers, check_optimizer
-from lean_dojo_plugins.training.sources import Stage
+from lean_dojo_plugins.training.reporting import TooLong
+from lean_dojo_plugins.training.run_folder import RunFolder, RunState
+from lean_dojo_plugins.training.settings import (
+    check_gathering,
+    check_loggers,
+    check_optimizer,
+    plain_settings,
+    under_new_names,
+)
 from lean_dojo_v2.files import require_writable
 from lean_dojo_v2.settings import about, setting
 
@@ -24,6 +31,8 @@ if TYPE_CHECKING:
     from accelerate import PartialState
     from datasets import Dataset
     from transformers import PreTrainedModel, Trainer, TrainerCallback, TrainingArguments
+
+ConfigT = TypeVar("ConfigT")
 
 
 @attrs.frozen
@@ -63,6 +72,7 @@ class ByPosition:
     model_name: str
     output_dir: str
     max_length: int | None
+    batch_size: int
     seed: int
 
 
@@ -114,9 +124,8 @@ class CurriculumTrainer(ByPosition, ABC):
         """Check model, folder, the run in it, loggers, optimiser and callbacks."""
         require_model(self.model_name)
         require_writable(Path(self.output_dir), "output_dir")
-        RunFolder(Path(self.output_dir)).check(
-            type(self), self.settings(), resume=self.resume, has_data=False
-        )
+        if self.resume:
+            self.run_state()
         check_loggers(self.reports())
         check_optimizer(config)
         resolve_callbacks(self.callbacks)
@@ -165,16 +174,46 @@ class CurriculumTrainer(ByPosition, ABC):
         return plain_settings(self)
 
     def run_state(self) -> RunState | None:
-        """Read the state of a run in ``output_dir``; ``None`` if there is none.
+        """Read the state of a run in ``output_dir`` that can be resumed, if there is one.
 
         Raises:
             UsageError: If that run had other settings.
         """
-        folder = RunFolder(Path(self.output_dir))
-        state = folder.load()
-        if state is not None and folder.holds_work(state):
-            check_same_run(state, type(self), self.settings(), Path(self.output_dir))
-        return state
+        return RunFolder(Path(self.output_dir)).run_to_resume(type(self), self.settings())
+
+    def say(self, text: str) -> None:
+        """Print a message on standard error, from the main process."""
+        if self.processes.is_main_process:
+            print(text, file=sys.stderr)
+
+    def library_config(
+        self,
+        kind: Callable[..., ConfigT],
+        step: CurriculumStep,
+        *,
+        defaults: Mapping[str, Any],
+        fixed: Mapping[str, Any],
+    ) -> ConfigT:
+        """Make the configuration of a step's trainer: ``trainer_args`` between the other two.
+
+        Raises:
+            ConfigError: If the library refuses the combination.
+        """
+        arguments: dict[str, Any] = {
+            "save_total_limit": 2,  # keep the previous one until the new one is complete
+            "disable_tqdm": not sys.stderr.isatty(),
+            **defaults,
+            **under_new_names(self.trainer_args),
+            "output_dir": str(step.folder),
+            "per_device_train_batch_size": self.batch_size,
+            "seed": step.seed,
+            "use_cpu": self.chosen_device.name == "cpu",
+            **fixed,
+        }
+        try:
+            return kind(**arguments)
+        except (ValueError, TypeError) as error:
+            raise ConfigError(f"trainer_args: {error}") from error
 
     def forget_model(self) -> None:
         """Release the model; the next use loads it again."""

@@ -1,19 +1,35 @@
-"""Formatter rows from exported theorems."""
+"""The data of a training: the stages of its curriculum, what each exports, and rows made of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol, TypeVar, cast
 
-from lean_dojo_core import DatasetFormatter, Repository, Theorem, registry
+import attrs
+import orjson
+
+from lean_dojo_core import Database, DatasetFormatter, Repository, Theorem, registry
 from lean_dojo_core.errors import DataError, UsageError
-from lean_dojo_v2.files import safe_name
+from lean_dojo_v2.data import name_of_url
+from lean_dojo_v2.database import name_across_commits, read_theorems, unit_hash, write_theorems
+from lean_dojo_v2.files import METADATA_FILE, atomic_write_bytes, safe_name
 
 PLACE_COLUMNS = ("url", "commit", "file_path", "full_name", "start", "end")
 """Columns that locate a theorem."""
 SPLITS = ("train", "val", "test")
 """The splits of a dataset."""
+CHUNK_SIZE = 1000
+"""Rows tokenised and written at once."""
+Item = TypeVar("Item")
+
+
+def chunks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    """Split a stream into lists of at most ``size`` items."""
+    iterator = iter(items)
+    while chunk := list(islice(iterator, size)):
+        yield chunk
 
 
 def split_file(data_path: Path | str, split: str = "train") -> Path:
@@ -40,8 +56,6 @@ def split_file(data_path: Path | str, split: str = "train") -> Path:
 
 def formatted_rows(file: Path, formatter: DatasetFormatter) -> Iterator[dict[str, Any]]:
     """Stream the rows that a formatter makes from a split's theorems, in the file's order."""
-    from lean_dojo_v2.database import read_theorems
-
     for theorem in read_theorems(file):
         yield from formatter.rows(theorem)
 
@@ -74,8 +88,6 @@ class SplitDataset:
 
 def repository_name(repository: Repository) -> str:
     """Return a repository's name for file names: ``owner_name``."""
-    from lean_dojo_v2.data import name_of_url
-
     return safe_name(name_of_url(str(repository.url)))
 
 
@@ -84,6 +96,91 @@ def is_in_share(theorem: Theorem, share: float) -> bool:
 
     The choice depends on the theorem's names alone, so a larger share includes a smaller one.
     """
-    from lean_dojo_v2.database import name_across_commits, unit_hash
-
     return unit_hash(f"human\n{name_across_commits(theorem)}") < share
+
+
+@attrs.frozen
+class Stage:
+    """A stage of a curriculum, as a run remembers it.
+
+    Attributes:
+        url: What it adds to the data: a repository's address, the source of statements, a round.
+        commit: Its version: a commit, or a digest of the data.
+    """
+
+    url: str
+    commit: str
+
+    @property
+    def name(self) -> str:
+        """Its name, safe for file names; of a repository ``owner_name``."""
+        return repository_name(self)
+
+
+class DataSource(Protocol):
+    """The stages of a curriculum and their data, as the training loop asks for them."""
+
+    @property
+    def stages(self) -> Sequence[Stage]:
+        """All stages, in their order."""
+
+    def export(self, stages: int, folder: Path) -> None:
+        """Write the data of the first ``stages`` stages to a folder; the main process calls it."""
+
+
+@attrs.frozen
+class DatabaseSource:
+    """Repositories of a database, in curriculum order; each is a stage.
+
+    Attributes:
+        share: Share (0 to 1) of their training theorems to export; all of them if not given.
+        hidden: Export the others instead.
+    """
+
+    repositories: Sequence[Repository]
+    database: Database
+    share: float | None = None
+    hidden: bool = False
+
+    @property
+    def stages(self) -> list[Stage]:
+        """The repositories."""
+        return [Stage(str(one.url), str(one.commit)) for one in self.repositories]
+
+    def export(self, stages: int, folder: Path) -> None:
+        """Export the merged data of the first repositories, and drop what is not in the share."""
+        self.database.export_merged_data(list(self.repositories[:stages]), folder)
+        if (share := self.share) is None:
+            return
+        file = split_file(folder)
+        kept = (t for t in read_theorems(file) if is_in_share(t, share) is not self.hidden)
+        write_theorems(file, kept)
+        metadata = folder / METADATA_FILE
+        counts = orjson.loads(metadata.read_bytes())
+        counts |= {"human_share": share, "hidden": self.hidden}
+        atomic_write_bytes(metadata, orjson.dumps(counts, option=orjson.OPT_INDENT_2))
+
+
+def checked_repositories(repos: object, database: object) -> tuple[list[Repository], Database]:
+    """Check what ``train()`` was given; the repositories become a list.
+
+    Raises:
+        UsageError: If they are not repositories and a database, or there are none.
+    """
+    found = list(repos) if isinstance(repos, Iterable) else [None]
+    repositories = [
+        cast("Repository", one) for one in found if hasattr(one, "url") and hasattr(one, "commit")
+    ]
+    if len(repositories) < len(found):
+        raise UsageError(
+            "train() takes a list of repositories, such as database.repositories, not "
+            f"{repos!r:.80}"
+        )
+    if not repositories:
+        raise UsageError("there are no repositories to train on")
+    if not hasattr(database, "export_merged_data"):
+        raise UsageError(
+            f"train() takes a database, such as DynamicDatabase('dynamic_database.json'), not "
+            f"{database!r:.80}"
+        )
+    return repositories, cast("Database", database)

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_plugins.training.library_output import bars_on_terminals_only
+from lean_dojo_plugins.training.reporting import bars_on_terminals_only
 from lean_dojo_v2.errors import TrainingError
 from lean_dojo_v2.prover import SHIPPED, model_named
 

@@ -52,9 +52,8 @@ class HubBenchmark:
     def statements(self) -> Iterator[Statement | UsageError]:
         """Yield each row's theorem, or what is wrong with the row."""
         found = self._loaded()
-        part = self._source[1]
-        if not part:
-            part = "train" if "train" in found or len(found) != 1 else next(iter(found))
+        only = next(iter(found)) if len(found) == 1 else "train"
+        part = self._source[1] or ("train" if "train" in found else only)
         if part not in found:
             there = ", ".join(found)
             raise UsageError(f"hub:{self.dataset} has no split {part!r}; it has {there}")

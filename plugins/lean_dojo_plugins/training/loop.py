@@ -22,25 +22,22 @@ from lean_dojo_plugins.training.checkpoints import (
     SealCheckpoints,
     keep_fitting_checkpoints,
     last_checkpoint,
+    step_of,
 )
-from lean_dojo_plugins.training.chunking import TooLong, nothing_fits
 from lean_dojo_plugins.training.curriculum import CurriculumStep, CurriculumTrainer
+from lean_dojo_plugins.training.data import DataSource
 from lean_dojo_plugins.training.devices import keep_environment_steady
-from lean_dojo_plugins.training.library_output import bars_on_terminals_only
-from lean_dojo_plugins.training.lock import export_lock
 from lean_dojo_plugins.training.model_card import write_model_card
 from lean_dojo_plugins.training.reporting import (
     NOTHING_TO_LEARN,
     REPOSITORIES,
     CurriculumProgress,
+    TooLong,
+    bars_on_terminals_only,
+    nothing_fits,
 )
 from lean_dojo_plugins.training.rows import Written, open_rows, write_rows
-from lean_dojo_plugins.training.run_folder import (
-    FinishedStep,
-    RunFolder,
-    RunState,
-)
-from lean_dojo_plugins.training.sources import DataSource
+from lean_dojo_plugins.training.run_folder import FinishedStep, RunFolder, RunState, export_lock
 from lean_dojo_plugins.training.transformers_callbacks import Reporter
 from lean_dojo_v2.errors import EmptyDatasetError
 from lean_dojo_v2.files import copy_metadata
@@ -85,8 +82,8 @@ class Loop:
 
     def run(self) -> None:
         """Run the curriculum; EmptyDatasetError if no repository gives anything to learn from."""
-        state = self._open()
-        done = self._already_done(state)
+        self._open()
+        done = self._already_done()
         if done == len(self.stages):
             self.progress.say(
                 f"{self.folder.path}: already trained; {counted(done, *self.progress.noun)} done, "
@@ -98,23 +95,27 @@ class Loop:
         try:
             with bars_on_terminals_only():
                 for index in self.progress.steps(done):
-                    self._run_step(state, self._step(index, state))
+                    self._run_step(self._step(index))
         finally:
             self.reporter.close()
-        if not state.finished:
+        if not self.state.finished:  # the last step had the data of all repositories
+            why = "no theorem has a one-line tactic without sorry"
+            if self.too_long.skipped:
+                why = nothing_fits(self.too_long.skipped, self.trainer.max_length)
             raise EmptyDatasetError(
-                f"nothing to train on in {', '.join(self.progress.names)}: {self._why_nothing()}",
+                f"nothing to train on in {', '.join(self.progress.names)}: {why}",
                 path=self.data_path,
             )
 
-    def _why_nothing(self) -> str:
-        """Return why the last step, with the data of all repositories, had no rows."""
-        if self.too_long.skipped:
-            return nothing_fits(self.too_long.skipped, self.trainer.max_length)
-        return "no theorem has a one-line tactic without sorry"
+    @property
+    def state(self) -> RunState:
+        """The state of the run, read anew: the main process writes it."""
+        state = self.folder.load()
+        assert state is not None
+        return state
 
-    def _open(self) -> RunState:
-        """Prepare the output folder and read the state of an earlier run."""
+    def _open(self) -> None:
+        """Prepare the output folder, for a new run or an earlier one."""
         if self.trainer.processes.is_main_process:
             self.folder.begin(
                 type(self.trainer), self.trainer.settings(), resume=self.trainer.resume
@@ -122,28 +123,21 @@ class Loop:
         self.trainer.processes.wait_for_everyone()
         if not self.trainer.resume:
             self.trainer.forget_model()
-        state = self.folder.load()
-        assert state is not None
-        return state
 
-    def _already_done(self, state: RunState) -> int:
+    def _already_done(self) -> int:
         wanted = [(stage.url, stage.commit) for stage in self.stages]
-        done = [(step.url, step.commit) for step in state.finished]
-        if wanted[: len(done)] == done:
-            return len(done)
-        if done[: len(wanted)] == wanted:
-            return len(wanted)
-        first = next(
-            i for i, pair in enumerate(zip(wanted, done, strict=False)) if pair[0] != pair[1]
-        )
-        raise UsageError(
-            f"output_dir {self.folder.path} holds a run over other repositories: number "
-            f"{first + 1} was {' at '.join(done[first])} and is {' at '.join(wanted[first])}. Use "
-            "another output_dir, or resume=False to start anew."
-        )
+        done = [(step.url, step.commit) for step in self.state.finished]
+        for number, (now, before) in enumerate(zip(wanted, done, strict=False), 1):
+            if now != before:
+                raise UsageError(
+                    f"output_dir {self.folder.path} holds a run over other repositories: number "
+                    f"{number} was {' at '.join(before)} and is {' at '.join(now)}. Use another "
+                    "output_dir, or resume=False to start anew."
+                )
+        return min(len(wanted), len(done))
 
-    def _step(self, index: int, state: RunState) -> CurriculumStep:
-        number = len(state.finished) + len(self.skipped)
+    def _step(self, index: int) -> CurriculumStep:
+        number = len(self.state.finished) + len(self.skipped)
         return CurriculumStep(
             index=index,
             total=len(self.stages),
@@ -153,7 +147,7 @@ class Loop:
             processes=self.trainer.processes.num_processes,
         )
 
-    def _run_step(self, state: RunState, step: CurriculumStep) -> None:
+    def _run_step(self, step: CurriculumStep) -> None:
         written = self._make_data(step)
         if cut := self.too_long.describe(self.trainer.max_length):
             self.progress.say_of(step.index, cut)
@@ -164,20 +158,17 @@ class Loop:
         checkpoint = last_checkpoint(step.folder)
         going_on = f", going on from {checkpoint.name}" if checkpoint else ""
         self.progress.say_of(step.index, f"{written.rows} rows{going_on}")
-        steps = self._fit(state, step, checkpoint)
+        steps = self._fit(step, checkpoint)
         if self.trainer.processes.is_main_process:
             finished = [*self.skipped, _finished(step, written, steps)]
             # A pickle with local paths, not needed to load the model.
             (self.folder.staging / "training_args.bin").unlink(missing_ok=True)
             self.reporter.draw()
-            write_model_card(self.folder.staging, self.trainer, [*state.finished, *finished])
-            self.folder.publish(state, finished)
+            write_model_card(self.folder.staging, self.trainer, [*self.state.finished, *finished])
+            self.folder.publish(finished)
             self.progress.say_of(step.index, f"saved to {self.folder.path}")
         self.trainer.processes.wait_for_everyone()
         self.skipped = []
-        reread = self.folder.load()
-        assert reread is not None
-        state.finished = reread.finished
 
     def _make_data(self, step: CurriculumStep) -> Written:
         """Export and format on the main process; all processes read the result."""
@@ -198,12 +189,12 @@ class Loop:
         self.too_long = TooLong(data["shortened"], data["skipped"])
         return Written(data["rows"], data["digest"])
 
-    def _fit(self, state: RunState, step: CurriculumStep, checkpoint: Path | None) -> int:
+    def _fit(self, step: CurriculumStep, checkpoint: Path | None) -> int:
         """Train one step, leaving its model in the staging folder; return optimiser steps."""
         if self.trainer.processes.is_main_process:
             shutil.rmtree(self.folder.staging, ignore_errors=True)
-            reached = int(checkpoint.name.rpartition("-")[2]) if checkpoint else 0
-            self.reporter.begin(step.name, state.optimizer_steps, reached)
+            reached = step_of(checkpoint) if checkpoint else 0
+            self.reporter.begin(step.name, self.state.optimizer_steps, reached)
         keep_environment_steady()
         steps = self.trainer.fit(
             open_rows(step.folder / _ROWS_FILE),

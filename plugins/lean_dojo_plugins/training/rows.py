@@ -17,7 +17,7 @@ import datasets
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from lean_dojo_core.errors import DataError
-from lean_dojo_plugins.training.chunking import CHUNK_SIZE, chunks
+from lean_dojo_plugins.training.data import CHUNK_SIZE, chunks
 from lean_dojo_v2.files import atomic_writer
 
 
@@ -46,7 +46,8 @@ def write_rows(rows: Iterable[dict[str, Any]], path: Path) -> Written:
         for chunk in chunks(rows, CHUNK_SIZE):
             try:
                 if schema is None:
-                    schema = _without_nulls(pa.Table.from_pylist(chunk).schema)
+                    inferred = pa.Table.from_pylist(chunk).schema
+                    schema = pa.schema([one.with_type(_concrete(one.type)) for one in inferred])
                     writer = pa.ipc.new_stream(stream, schema)
                 writer.write_table(pa.Table.from_pylist(chunk, schema=schema))
             except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
@@ -66,12 +67,8 @@ def open_rows(path: Path) -> datasets.Dataset:
     return datasets.Dataset.from_file(str(path))
 
 
-def _without_nulls(schema: pa.Schema) -> pa.Schema:
-    """Type columns that were empty in the first rows (``None``, ``[]``) as text."""
-    return pa.schema([field.with_type(_concrete(field.type)) for field in schema])
-
-
 def _concrete(kind: Any) -> Any:
+    """Type a column as text that was empty in the first rows (``None``, ``[]``)."""
     if pa.types.is_null(kind):
         return pa.string()
     if pa.types.is_list(kind):

@@ -1,4 +1,4 @@
-"""The output folder of a run: its state, and atomic publication of models.
+"""The output folder of a run: its state, atomic publication of models, and its lock.
 
 A model is written to a staging folder, flushed to disk, announced in the state file and then moved
 in file by file, the weights last. A killed process leaves one of three states: an unannounced
@@ -6,12 +6,14 @@ staging folder (discarded; the step resumes from its checkpoint), an announced o
 moves the rest), or a finished step. The folder's weights are consistent at any moment: one file, or
 uniquely named shards that a new index activates at once. Errors of writing, such as a full disk,
 become one message for all libraries.
+
+One run uses a folder at a time, since two would delete each other's files. Runs with different
+output folders may export to the same folder, the default, in turn.
 """
 
 from __future__ import annotations
 
 import errno
-import functools
 import json
 import os
 import re
@@ -23,16 +25,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
+from filelock import FileLock, Timeout
 
 from lean_dojo_core.errors import LeanDojoError, UsageError
-from lean_dojo_plugins.training.json_values import default_settings
+from lean_dojo_plugins.training.settings import default_settings
 from lean_dojo_v2.errors import CheckpointError, TrainingError
 from lean_dojo_v2.files import STATE_FILE, atomic_write_text, flush
 
 if TYPE_CHECKING:
-    import cattrs
+    from accelerate import PartialState
 
 STAGING = ".staging"
+LOCK = ".run.lock"
+EXPORT_LOCK = ".export.lock"
+PATIENCE = 10.0
+"""Seconds to wait, since children of a killed process end a moment after it."""
 CHECKPOINTS = "checkpoints"
 _OTHER_FLAGS = {
     "data": "the data (data_path, or --database and --repo)",
@@ -91,13 +98,6 @@ class RunState:
         return sum(step.optimizer_steps for step in self.finished)
 
 
-@functools.cache
-def _reader() -> cattrs.Converter:
-    import cattrs
-
-    return cattrs.Converter(detailed_validation=False)
-
-
 @attrs.frozen
 class RunFolder:
     """Reads and writes one output folder; writing is for the main process only."""
@@ -114,21 +114,18 @@ class RunFolder:
         file = self.path / STATE_FILE
         if not file.exists():
             return None
+        import cattrs  # which takes a tenth of a second
+
         try:
             data = json.loads(file.read_text())
             if data["version"] != _VERSION:
                 raise CheckpointError(f"{file}: written by another version of this trainer")
-            return _reader().structure(data, RunState)
+            return cattrs.Converter(detailed_validation=False).structure(data, RunState)
         except (ValueError, KeyError, TypeError) as error:
             raise CheckpointError(
                 f"{file}: not a training state ({error}); use another folder, or delete this file "
                 "to start anew"
             ) from error
-
-    def holds_work(self, state: RunState) -> bool:
-        """Whether a run has reached a checkpoint."""
-        saved = (self.path / CHECKPOINTS).glob("*/checkpoint-*")
-        return bool(state.finished or state.pending) or next(saved, None) is not None
 
     def save(self, state: RunState) -> None:
         """Write the state, atomically."""
@@ -138,25 +135,23 @@ class RunFolder:
     def begin(self, trainer: type, settings: Mapping[str, Any], *, resume: bool) -> None:
         """Prepare the folder for a new or resumed run; refuse a run with other settings."""
         self.path.mkdir(parents=True, exist_ok=True)
-        if not self.check(trainer, settings, resume=resume):
+        if not resume or self.run_to_resume(trainer, settings) is None:
             self.start_anew()
             self.save(RunState(trainer.__name__, dict(settings)))
         self.recover()
 
-    def check(
-        self, trainer: type, settings: Mapping[str, Any], *, resume: bool, has_data: bool = True
-    ) -> bool:
-        """Return whether there is a run to resume; refuse one with other settings.
+    def run_to_resume(self, trainer: type, settings: Mapping[str, Any]) -> RunState | None:
+        """Read the state of a run that has reached a checkpoint; refuse one with other settings.
 
-        Without ``has_data``, the data are not prepared yet, and are not compared.
+        Settings without ``data`` are those of a trainer that has not prepared its data yet.
         """
-        found = self.load() if resume else None
-        if found is None or not self.holds_work(found):
-            return False
-        if not has_data:
-            settings = {"data": found.settings.get("data"), **settings}
-        check_same_run(found, trainer, settings, self.path)
-        return True
+        found = self.load()
+        saved = (self.path / CHECKPOINTS).glob("*/checkpoint-*")
+        if found is None or not (found.finished or found.pending or any(saved)):
+            return None
+        unknown = {"data": found.settings.get("data")}
+        check_same_run(found, trainer, {**unknown, **settings}, self.path)
+        return found
 
     def recover(self) -> None:
         """Complete an announced publication of a killed process, and discard the rest."""
@@ -175,8 +170,10 @@ class RunFolder:
         for name in _REPORTS:
             (self.path / name).unlink(missing_ok=True)
 
-    def publish(self, state: RunState, steps: list[FinishedStep]) -> None:
+    def publish(self, steps: list[FinishedStep]) -> None:
         """Publish the staged model, and mark its steps as finished."""
+        state = self.load()
+        assert state is not None
         _name_shards(self.staging, tag=f"{len(state.finished) + len(steps):04d}")
         mode = (self.path / STATE_FILE).stat().st_mode & 0o777
         for file in _files(self.staging):
@@ -186,9 +183,7 @@ class RunFolder:
         state.pending = steps
         state.pending_files = sorted(file.name for file in _files(self.staging))
         self.save(state)
-        self._move_in(state)
-        shutil.rmtree(self.staging, ignore_errors=True)
-        self._drop_checkpoints(len(state.finished))
+        self.recover()
 
     def _move_in(self, state: RunState) -> None:
         assert state.pending is not None
@@ -273,23 +268,17 @@ def _as_before(before: Mapping[str, Any], keys: Sequence[str]) -> str:
         for key in keys
         if key in before and key not in _OTHER_FLAGS
     ]
-    return ", ".join(
-        [
-            *(["use" + "".join(flags)] if flags else []),
-            *(f"give {_OTHER_FLAGS[key]} as before" for key in keys if key in _OTHER_FLAGS),
-            *(f"leave out {key}" for key in keys if key not in before),
-        ]
-    )
+    steps = ["use" + "".join(flags)] if flags else []
+    steps += [f"give {_OTHER_FLAGS[key]} as before" for key in keys if key in _OTHER_FLAGS]
+    return ", ".join(steps + [f"leave out {key}" for key in keys if key not in before])
 
 
 def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Flatten settings to the dotted names of ``--set``."""
-    found: dict[str, Any] = {}
-    for key, value in settings.items():
-        if key == "trainer_args" and isinstance(value, Mapping):
-            found.update({f"{key}.{name}": one for name, one in value.items()})
-        else:
-            found[key] = value
+    found = dict(settings)
+    if isinstance(inner := settings.get("trainer_args"), Mapping):
+        del found["trainer_args"]
+        found.update({f"trainer_args.{name}": one for name, one in inner.items()})
     return found
 
 
@@ -315,6 +304,41 @@ def _moving_order(file: Path) -> tuple[bool, bool, str]:
 
 def _files(folder: Path) -> list[Path]:
     return [entry for entry in folder.iterdir() if entry.is_file()] if folder.is_dir() else []
+
+
+# --- writing ------------------------------------------------------------------------------------
+
+
+@contextmanager
+def run_lock(folder: Path | str, processes: PartialState) -> Iterator[None]:
+    """Lock an output folder, on the main process; released by the system when the process ends.
+
+    Raises:
+        UsageError: If another run is using it.
+        TrainingError: If the disk is full, or the folder may not be written.
+    """
+    if not processes.is_main_process:
+        yield
+        return
+    with report_write_errors(Path(folder)):
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    lock = FileLock(Path(folder) / LOCK)
+    try:
+        held = lock.acquire(timeout=PATIENCE)
+    except Timeout as error:
+        raise UsageError(
+            f"another process is training in {folder}; wait for it, end it, or use another folder"
+        ) from error
+    with held, report_write_errors(Path(folder)):
+        yield
+
+
+@contextmanager
+def export_lock(data_path: Path) -> Iterator[None]:
+    """Lock an export folder, waiting for other runs, so that exported data is read unchanged."""
+    data_path.mkdir(parents=True, exist_ok=True)
+    with FileLock(data_path / EXPORT_LOCK):
+        yield
 
 
 _DISK_ERRORS = {

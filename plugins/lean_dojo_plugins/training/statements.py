@@ -18,8 +18,7 @@ from lean_dojo_core import DatasetFormatter
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_core.wording import counted
-from lean_dojo_plugins.training.data import PLACE_COLUMNS, place_of
-from lean_dojo_plugins.training.sources import Stage
+from lean_dojo_plugins.training.data import PLACE_COLUMNS, Stage, place_of
 from lean_dojo_v2.benchmarks import (
     ExaminedStatements,
     Statement,
@@ -38,6 +37,7 @@ from lean_dojo_v2.lean import (
     EngineUnavailableError,
     LeanError,
     Server,
+    SharedEngines,
     shared_engines,
 )
 from lean_dojo_v2.prover import with_context
@@ -88,7 +88,8 @@ class StatementSource:
     def read(self) -> Statements:
         """Read the set, without held-out and duplicate statements."""
         made = self.benchmark()
-        secret, notes = _held_out_beside(made), []
+        beside, notes = getattr(made, "held_out", tuple), []  # its own, if it reads a single split
+        secret = [row.problem.statement for row in beside() if isinstance(row, Statement)]
         for one in self.held_out:
             texts, note = _held_out(one)
             secret += texts
@@ -113,10 +114,19 @@ def statements_of(
     return record_of(StatementSource, value, "statements")
 
 
+@attrs.define(slots=False, eq=False, kw_only=True)
 class TrainsOnStatements:
-    """A trainer with the setting ``statements``, which :func:`statements_of` converts."""
+    """A trainer with the setting ``statements``."""
 
-    statements: StatementSource | str | None
+    statements: StatementSource | str | None = attrs.field(
+        default=None,
+        converter=statements_of,
+        metadata=fields.about(
+            "Statements to prove, instead of a database's theorems: a JSONL file, "
+            "hub:OWNER/NAME[:SPLIT], or the name of a benchmark; or a mapping with source, "
+            "project, columns, held_out, check."
+        ),
+    )
 
     @property
     def own_data(self) -> str | None:
@@ -133,16 +143,8 @@ class TrainsOnStatements:
 
 def _rows(benchmark: Any) -> Iterable[Statement | UsageError]:
     """Read a set row by row if its benchmark supports it, else theorem by theorem."""
-    if (read := getattr(benchmark, "statements", None)) is not None:
-        yield from read()
-    else:
-        yield from map(Statement, benchmark.problems())
-
-
-def _held_out_beside(benchmark: Any) -> list[str]:
-    """Return the statements of a set's own held-out splits, if it reads a single split."""
-    read = getattr(benchmark, "held_out", tuple)
-    return [row.problem.statement for row in read() if isinstance(row, Statement)]
+    read = getattr(benchmark, "statements", None)
+    return map(Statement, benchmark.problems()) if read is None else read()
 
 
 def _held_out(held: StatementSource) -> tuple[list[str], str]:
@@ -183,10 +185,7 @@ class Statements:
     @property
     def commit(self) -> str:
         """A digest of the statements, which identifies the run."""
-        digest = sha256()
-        for one in self.problems:
-            digest.update(_key(one).encode())
-        return digest.hexdigest()[:40]
+        return sha256("".join(map(_key, self.problems)).encode()).hexdigest()[:40]
 
     @property
     def stages(self) -> list[Stage]:
@@ -230,11 +229,9 @@ class Statements:
         names = {name for name, _ in broken}
         share = 100 * len(names) / len(self.problems)
         name, why = broken[0]
-        line = (
-            f"left out: {len(names)} ({share:.1f} %) that Lean does not elaborate, such as {name}"
-        )
         if not quiet:
-            print(f"{self.url}: {line}: {why}", file=sys.stderr)
+            told = f"{len(names)} ({share:.1f} %) that Lean does not elaborate, such as {name}"
+            print(f"{self.url}: left out: {told}: {why}", file=sys.stderr)
         kept = tuple(one for one in self.problems if one.full_name not in names)
         if not kept:
             raise EmptyDatasetError(f"Lean elaborates none of them; {name}: {why}", path=self.url)
@@ -250,21 +247,24 @@ def elaborate(problems: Sequence[BenchmarkProblem], file: Path) -> list[tuple[st
         print(f"Lean checks {counted(len(asked), 'statement', 'statements')}", file=sys.stderr)
         engines = shared_engines()
         try:
-            answers: list[tuple[BenchmarkProblem, Future[str]]] = []
-            for one in asked:
-                project = project_of(one)
-                header = one.header if one.theorem is None else one.theorem.file_path
-                answer = engines.submit(
-                    project, _error, one, project, header=header, name=one.full_name
-                )
-                answers.append((one, answer))
+            answers = [(one, _asked(engines, one)) for one in asked]
             for one, answer in tqdm(answers, desc="statements", mininterval=10, disable=None):
-                known[_key(one)] = error = _settled(answer)
+                try:
+                    error = answer.result()
+                except (EngineKilledError, EngineLostError) as lost:
+                    error = str(lost)
+                known[_key(one)] = error
                 append_lines(file, [{"key": _key(one), "name": one.full_name, "error": error}])
         finally:
             engines.close()
         print(f"{counted(len(asked), 'statement', 'statements')} elaborated", file=sys.stderr)
     return [(one.full_name, known[_key(one)]) for one in problems if known[_key(one)]]
+
+
+def _asked(engines: SharedEngines, problem: BenchmarkProblem) -> Future[str]:
+    project, theorem = project_of(problem), problem.theorem
+    header = problem.header if theorem is None else theorem.file_path
+    return engines.submit(project, _error, problem, project, header=header, name=problem.full_name)
 
 
 def _error(server: Server, problem: BenchmarkProblem, project: Path | None) -> str:
@@ -275,13 +275,6 @@ def _error(server: Server, problem: BenchmarkProblem, project: Path | None) -> s
     except LeanError as error:
         return str(error) or "no reason"
     return ""
-
-
-def _settled(answer: Future[str]) -> str:
-    try:
-        return answer.result()
-    except (EngineKilledError, EngineLostError) as error:
-        return str(error)
 
 
 def _key(problem: BenchmarkProblem) -> str:

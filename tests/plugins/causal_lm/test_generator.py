@@ -65,7 +65,8 @@ def test_batched_equals_one_by_one(generator):
 
 
 def test_small_batches_give_the_same(loaded, generator):
-    tight = CausalTacticGenerator.from_model(generator.model, generator.tokenizer, batch_tokens=1)
+    tight = CausalTacticGenerator.from_model(generator.model, generator.tokenizer)
+    tight.batch_tokens = 1
     for a, b in zip(
         tight.generate(GOALS, temperature=0), generator.generate(GOALS, temperature=0), strict=True
     ):

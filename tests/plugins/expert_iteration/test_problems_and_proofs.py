@@ -11,14 +11,10 @@ from lean_dojo_core.errors import ConfigError, UsageError
 from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_plugins.causal_lm.text.formatters import proof_text
 from lean_dojo_plugins.expert_iteration.problems import choose
-from lean_dojo_plugins.expert_iteration.proofs import (
-    FoundProof,
-    NegativeFile,
-    ProofFile,
-    chosen,
-)
+from lean_dojo_plugins.expert_iteration.proofs import FoundProof, chosen, read_proofs, sort_rows
 from lean_dojo_plugins.expert_iteration.trainer import ExpertIterationTrainer
 from lean_dojo_v2.benchmarks.attempts import Attempt
+from lean_dojo_v2.files import append_lines
 
 PROBLEMS = [BenchmarkProblem(full_name=name, statement="theorem x : x :=") for name in "abcd"]
 
@@ -79,30 +75,29 @@ def test_the_order_in_which_engines_answer_is_not_in_the_files(tmp_path):
     for seed in range(3):
         Random(seed).shuffle(proofs)
         Random(seed).shuffle(rows)
-        found = ProofFile(tmp_path / str(seed) / "proofs.jsonl")
-        negatives = NegativeFile(tmp_path / str(seed) / "negatives.jsonl")
+        found = tmp_path / str(seed) / "proofs.jsonl"
+        negatives = tmp_path / str(seed) / "negatives.jsonl"
         for one in [*proofs, *proofs[:seed]]:  # a killed search is repeated
-            found.append(one)
-        for row in rows:
-            negatives.append([row])
-        found.sort()
-        negatives.sort()
-        contents.add((found.path.read_bytes(), negatives.path.read_bytes()))
+            append_lines(found, [attrs.asdict(one)])
+        append_lines(negatives, [*rows, *rows[:seed]])
+        sort_rows(found, "round", "problem", "proof")
+        sort_rows(negatives, "round", "problem")
+        contents.add((found.read_bytes(), negatives.read_bytes()))
     assert len(contents) == 1
-    assert [one.round for one in found.read(10)["a"]] == [1, 1]  # the oldest of equal ones
-    ProofFile(tmp_path / "none.jsonl").sort()
+    assert [one.round for one in read_proofs(found, 10)["a"]] == [1, 1]  # the oldest of equal ones
+    sort_rows(tmp_path / "none.jsonl", "round")
     assert not (tmp_path / "none.jsonl").exists()
 
 
 def test_short_proofs_and_every_pair_once(tmp_path):
-    file = ProofFile(tmp_path / "proofs.jsonl")
+    file = tmp_path / "proofs.jsonl"
     long, short = proof("a", ("s", "x"), ("t", "y")), proof("a", ("s", "z"))
     for one in (long, short, short, proof("b", ("s", "z"), ("v", "w"))):
-        file.append(one)
-    with file.path.open("a") as stream:
+        append_lines(file, [attrs.asdict(one)])
+    with file.open("a") as stream:
         stream.write('{"problem": "a", "rou')  # the machine went down
-    file.append(proof("c", ("s", "x")))
-    found = file.read(1)
+    append_lines(file, [attrs.asdict(proof("c", ("s", "x")))])
+    found = read_proofs(file, 1)
     assert {name: len(proofs) for name, proofs in found.items()} == {"a": 2, "b": 1, "c": 1}
 
     def learned(limit, known=()):
@@ -114,7 +109,7 @@ def test_short_proofs_and_every_pair_once(tmp_path):
     assert learned(1) == [("a", ["z"]), ("b", ["w"]), ("c", ["x"])]
     assert learned(None) == [("a", ["z"]), ("a", ["x", "y"]), ("b", ["w"])]
     assert learned(1, [("s", "z"), ("s", "x")]) == [("b", ["w"])]
-    assert file.read(0) == {}
+    assert read_proofs(file, 0) == {}
 
 
 @pytest.mark.parametrize(

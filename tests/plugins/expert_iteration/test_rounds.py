@@ -13,7 +13,6 @@ from lean_dojo_core import registry
 from lean_dojo_core.errors import ConfigError, UsageError
 from lean_dojo_plugins.causal_lm.text.formatters import WholeProof
 from lean_dojo_plugins.expert_iteration.problems import gather
-from lean_dojo_plugins.expert_iteration.proofs import NegativeFile
 from lean_dojo_plugins.training.data import is_in_share
 from lean_dojo_plugins.training.run_folder import FinishedStep, RunFolder, RunState
 from lean_dojo_v2.database.export.read import read_theorems
@@ -107,9 +106,7 @@ def test_a_run(self_train, tmp_path, database, capsys, monkeypatch):
     of_swap = {(row["rejected"], row["verdict"]) for row in negatives if "swap" in row["problem"]}
     assert ("exact h", "failed") in of_swap
     assert all(row["chosen"] != row["rejected"] for row in negatives)
-    again = NegativeFile(output / "negatives.jsonl")  # of a run that goes on after a kill
-    again.append([*negatives, {**negatives[0], "rejected": "new"}])
-    assert len(lines(again.path)) == len(negatives) + 1
+    assert len({json.dumps(row) for row in negatives}) == len(negatives)
     assert (output / "rounds" / "1" / "trees" / "prover" / "Tiny.and_swap.json").exists()
 
     [repository] = database.repositories

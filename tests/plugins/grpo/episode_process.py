@@ -116,8 +116,8 @@ def main() -> None:
     advantages, learn = EpisodeTrainer._advantages, EpisodeTrainer._generate_and_score_completions
     shown: dict[str, Any] = {}
 
-    def noted(self, batch, groups):
-        found = advantages(self, batch, groups)
+    def noted(self, batch):
+        found = advantages(self, batch)
         first = {
             one.owner: value for one, value in zip(batch, found.tolist(), strict=True) if one.counts
         }

@@ -20,7 +20,6 @@ from lean_dojo_core import registry
 from lean_dojo_core.errors import ConfigError
 from lean_dojo_plugins.grpo.episode_trainer import EpisodeTrainer, _OwnedStep
 from lean_dojo_plugins.grpo.episodes import (
-    EpisodeLimits,
     EpisodeRunner,
     PlayedStep,
 )
@@ -40,7 +39,7 @@ answers, scripted = _script["answers"], _script["scripted"]
 
 @pytest.fixture
 def stage(tiny_repository):
-    made = EpisodeRunner(EpisodeLimits(steps=3), 1, {URL: tiny_repository[0]})
+    made = EpisodeRunner(3, 1, {URL: tiny_repository[0]})
     yield made
     made.close()
 
@@ -121,7 +120,7 @@ def played(stage):
     def play(rows, dataset, sample):
         noted = {}
         trainer = SimpleNamespace(
-            _stage=stage, _sample_tactics=sample, train_dataset=dataset, note=noted.__setitem__,
+            stage=stage, replacements=2, _sample_tactics=sample, train_dataset=dataset, note=noted.__setitem__,
             phase="train", moment=(3, 0), first_of=lambda rows: 0, args=SimpleNamespace(seed=0),
             _gather=list, wait_for_others=lambda: None,
         )  # fmt: skip
@@ -129,7 +128,7 @@ def played(stage):
             setattr(trainer, name, partial(getattr(EpisodeTrainer, name), trainer))
         return EpisodeTrainer._play(trainer, rows, 2), noted
 
-    stage.limits = EpisodeLimits(steps=1, replacements=2)
+    stage.steps = 1
     return play
 
 
@@ -161,13 +160,12 @@ def test_groups_that_teach_nothing_are_replaced_so_many_times(played, rows):
 @pytest.mark.slow
 def test_what_a_clock_ended_is_counted(played, stage, rows):
     """Hardly any time for a tactic: the engine is stopped, and the next call starts another."""
-    stage.limits = EpisodeLimits(steps=1, replacements=0, tactic_seconds=1e-6)
+    stage.tactic_seconds = 1e-6
     texts = itertools.cycle(["exact ⟨h.2, h.1⟩", "exact ⟨h.right, h.left⟩"])
-    [group], noted = played(
-        [rows["Tiny.and_swap"]], [{}], lambda states, _: [([1], [2], next(texts)) for _ in states]
-    )
+    swap = [rows["Tiny.and_swap"]]
+    [group], noted = played(swap, swap, lambda states, _: [([1], [2], next(texts)) for _ in states])
     assert group.proved == 0
-    assert noted["episodes/ended_by_clock"] == 2.0
+    assert noted["episodes/ended_by_clock"] == 2.0 * (1 + 2), "and of its replacements"
 
 
 def test_an_episode_earns_its_proof_and_the_mean_of_its_steps_beside_its_group():
@@ -180,14 +178,14 @@ def test_an_episode_earns_its_proof_and_the_mean_of_its_steps_beside_its_group()
         _gather=list, accelerator=SimpleNamespace(process_index=0),
     )  # fmt: skip
     # Returns 1 + 0.5 x 2 = 2 and 0, compared with 1; an episode alone has nobody beside it.
-    assert EpisodeTrainer._advantages(trainer, batch, 2).tolist() == [1, 1, -1, 0, 0]
+    assert EpisodeTrainer._advantages(trainer, batch).tolist() == [1, 1, -1, 0, 0]
     trainer.scale_rewards, trainer._scores = "group", scores[:3]
-    scaled = EpisodeTrainer._advantages(trainer, batch[:3], 1)
+    scaled = EpisodeTrainer._advantages(trainer, batch[:3])
     assert scaled.tolist() == pytest.approx([2**-0.5, 2**-0.5, -(2**-0.5)], rel=1e-3)
     # In the second of two processes, whose scores come after those of the first.
     trainer.accelerator.process_index, trainer.scale_rewards = 1, "none"
     trainer._scores = torch.cat([torch.full((3, 2), 7.0), scores[:3]])
-    assert EpisodeTrainer._advantages(trainer, batch[:3], 1).tolist() == [1, 1, -1]
+    assert EpisodeTrainer._advantages(trainer, batch[:3]).tolist() == [1, 1, -1]
 
 
 def test_a_batch_that_cannot_be_opened_is_one_message(stage, played):

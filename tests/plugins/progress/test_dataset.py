@@ -16,8 +16,8 @@ from lean_dojo_core.errors import DataError
 from lean_dojo_plugins.progress.dataset import ProgressDataset, tokenised
 from lean_dojo_plugins.progress.formatter import ProgressText
 from lean_dojo_plugins.progress.trainer import ProgressTrainer
-from lean_dojo_plugins.training.chunking import CHUNK_SIZE
-from lean_dojo_plugins.training.lock import LOCK
+from lean_dojo_plugins.training.data import CHUNK_SIZE
+from lean_dojo_plugins.training.run_folder import LOCK
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.errors import EmptyDatasetError
 from lean_dojo_v2.lean_progress import create_sample_dataset

@@ -52,8 +52,8 @@ def padding_of(trainer: ProgressTrainer, monkeypatch) -> list[float]:
     masks: list[torch.Tensor] = []
     load = ProgressTrainer._load
 
-    def observed(self, source):
-        model, tokenizer = load(self, source)
+    def observed(self):
+        model, tokenizer = load(self)
 
         def see(module, _, inputs):
             if module.training:
@@ -127,7 +127,8 @@ def test_other_data_in_the_same_folder_are_refused(trained, tmp_path):
 
 def test_the_estimator_agrees_with_the_trainer_and_does_not_depend_on_batches(trained):
     items = [("⊢ " + "s " * n + "p", "", f"step{n}") for n in (4, 0, 2, 1, 3)]
-    model = ProgressModel(trained.output_dir, batch_size=2, device="cpu")
+    model = ProgressModel(trained.output_dir, device="cpu")
+    model.batch_size = 2
     together = model.predict(items)
     alone = [model.predict([item])[0] for item in items]
     assert np.allclose(together, alone, atol=1e-4)
@@ -197,8 +198,8 @@ def test_paths_and_the_size_of_evaluation_batches_are_taken(
     sizes: list[int] = []
     load = ProgressTrainer._load
 
-    def observed(self, source):
-        model, tokenizer = load(self, source)
+    def observed(self):
+        model, tokenizer = load(self)
 
         def see(module, _, inputs):
             if not module.training:

@@ -28,8 +28,8 @@ class DieAtStep(loop.Reporter):
 
 
 class Noting(progress.ProgressTrainer):
-    def _load(self, source):
-        model, tokenizer = super()._load(source)
+    def _load(self):
+        model, tokenizer = super()._load()
         seen = Path(self.output_dir).with_name(f"seen-{RANK}.jsonl").open("w", buffering=1)
 
         def note(module, _, inputs):

@@ -14,7 +14,7 @@ from torch.optim.lr_scheduler import LambdaLR
 from torch.overrides import TorchFunctionMode
 
 from lean_dojo_core.errors import ConfigError
-from lean_dojo_plugins.sft.muon import MuonWithAdamW
+from lean_dojo_plugins.sft.step_trainer import MuonWithAdamW
 from lean_dojo_plugins.sft.trainer import SFTTrainer
 from lean_dojo_plugins.training.curriculum import CurriculumStep
 from lean_dojo_v2.database import DynamicDatabase
@@ -190,7 +190,9 @@ def test_a_cpu_without_bfloat16_multiplies_in_float32(monkeypatch: pytest.Monkey
     """PyTorch's own products of bfloat16 take fifteen times as long there."""
     moved = {}
     for has_bf16 in (True, False):
-        monkeypatch.setattr("lean_dojo_plugins.sft.muon.cpu_has_bf16", lambda has=has_bf16: has)
+        monkeypatch.setattr(
+            "lean_dojo_plugins.sft.step_trainer.cpu_has_bf16", lambda has=has_bf16: has
+        )
         model, ids = Small(), torch.arange(12)
         optimiser = MuonWithAdamW(model, lr=1e-2)
         torch.nn.functional.cross_entropy(model(ids), ids.roll(1)).backward()

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import attrs
 import datasets
 import peft
 import pytest
@@ -23,7 +24,7 @@ from trl import SFTConfig, SFTTrainer as TrlTrainer
 from lean_dojo_core.errors import ConfigError, DataError, UsageError
 from lean_dojo_plugins.causal_lm.text.formatters import TacticChat
 from lean_dojo_plugins.grpo.trainer import GRPOTrainer
-from lean_dojo_plugins.training.sources import DatabaseSource, HumanShare
+from lean_dojo_plugins.training.data import DatabaseSource
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.database.export.read import read_theorems
 from lean_dojo_v2.errors import EmptyDatasetError
@@ -370,12 +371,12 @@ def test_a_share_of_the_human_proofs_is_learned(database, tiny_model, tmp_path):
         return {t.full_name for t in read_theorems(data / "random" / "train.json")}
 
     for share in (0.3, 0.7, 1.0):
-        HumanShare(everything, share).export(2, data)
+        attrs.evolve(everything, share=share).export(2, data)
         shown[share] = exported()
         told = json.loads((data / "metadata.json").read_text())
         assert told.get("human_share", 1.0) == share
         assert list(read_theorems(data / "random" / "val.json"))
-        HumanShare(everything, share, hidden=True).export(2, data)
+        attrs.evolve(everything, share=share, hidden=True).export(2, data)
         assert not exported() & shown[share]
         both[share] = exported() | shown[share]
     assert set() < shown[0.3] < shown[0.7] < shown[1.0] == both[0.3] == both[0.7]

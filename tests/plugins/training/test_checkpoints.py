@@ -88,7 +88,8 @@ def test_a_run_goes_on_from_the_checkpoint_before_a_damaged_one(
         pass
 
     first = trainer()
-    monkeypatch.setattr(type(first), "_built", _stopping_at(type(first)._built, 5, StoppedError))
+    build = _stopping_at(type(first).build_step_trainer, 5, StoppedError)
+    monkeypatch.setattr(type(first), "build_step_trainer", build)
     with pytest.raises(StoppedError):
         first.train(database.repositories[:1], database, tmp_path / "merged")
     monkeypatch.undo()

@@ -12,8 +12,8 @@ from filelock import FileLock, Timeout
 
 from lean_dojo_core import registry
 from lean_dojo_core.errors import UsageError
-from lean_dojo_plugins.training import lock as module
-from lean_dojo_plugins.training.lock import EXPORT_LOCK, LOCK, export_lock, run_lock
+from lean_dojo_plugins.training import run_folder as module
+from lean_dojo_plugins.training.run_folder import EXPORT_LOCK, LOCK, export_lock, run_lock
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.lean_agent.config import TrainingConfig
 

@@ -44,7 +44,7 @@ def test_a_save_stopped_at_any_move_loads_and_is_finished_later(tiny_model, tmp_
         state = RunState("T", {})
         folder.save(state)
         save(folder, versions[0])
-        folder.publish(state, [step(0)])
+        folder.publish([step(0)])
         save(folder, versions[1])
         moves = 0
         original = Path.replace
@@ -60,7 +60,7 @@ def test_a_save_stopped_at_any_move_loads_and_is_finished_later(tiny_model, tmp_
         with monkeypatch.context() as patch:
             patch.setattr(Path, "replace", replace)
             try:
-                folder.publish(state, [step(1)])
+                folder.publish([step(1)])
             except StopError:
                 stops += 1
         weights = AutoModelForCausalLM.from_pretrained(folder.path).state_dict()

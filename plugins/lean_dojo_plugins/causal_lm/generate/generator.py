@@ -83,12 +83,14 @@ class CausalTacticGenerator:
             one recorded beside the model, else ``tactic-chat``.
         max_length: Longest prompt and tactic together, in tokens; longer goals are shortened. By
             default the training's, recorded beside the model; else 2048.
-        batch_tokens: About how many tokens go through the model at once; bounds memory.
 
     Raises:
         UsageError: If there is no model at that path.
         CheckpointError: If ``use_lora`` is set and it is not an adapter.
     """
+
+    batch_tokens = 16384
+    """About how many tokens go through the model at once; bounds memory."""
 
     def __init__(
         self,
@@ -98,7 +100,6 @@ class CausalTacticGenerator:
         formatter: str | DatasetFormatter | None = None,
         *,
         max_length: int | None = None,
-        batch_tokens: int = 16384,
     ) -> None:
         if use_lora and not (Path(model_path) / ADAPTER_FILE).is_file():
             raise CheckpointError(
@@ -114,7 +115,7 @@ class CausalTacticGenerator:
         elif recorded is not None:
             _warn_of_another(formatter, recorded, model_path)
         model = self._load(model_path, device)
-        self.attach(model, load_tokenizer(model_path), formatter, max_length, batch_tokens)
+        self.attach(model, load_tokenizer(model_path), formatter, max_length)
 
     def _load(self, model_path: str | Path, device: str) -> PreTrainedModel:
         return load_for_inference(model_path, choose_device(device))
@@ -127,7 +128,6 @@ class CausalTacticGenerator:
         formatter: str | DatasetFormatter = DEFAULT_FORMATTER,
         *,
         max_length: int | None = MAX_LENGTH,
-        batch_tokens: int = 16384,
     ) -> CausalTacticGenerator:
         """Make a generator from a loaded model, which stays as it is and on its device.
 
@@ -135,7 +135,7 @@ class CausalTacticGenerator:
         """
         made = cls.__new__(cls)
         restore_forward(model)
-        made.attach(model, tokenizer, formatter, max_length, batch_tokens)
+        made.attach(model, tokenizer, formatter, max_length)
         return made
 
     def attach(
@@ -144,7 +144,6 @@ class CausalTacticGenerator:
         tokenizer: PreTrainedTokenizerBase,
         formatter: str | DatasetFormatter,
         max_length: int | None,
-        batch_tokens: int,
     ) -> None:
         """Use this model from now on; parameters as in :meth:`from_model`."""
         match_vocabulary(model, tokenizer)
@@ -153,7 +152,6 @@ class CausalTacticGenerator:
         self.formatter = _made(formatter)
         context = getattr(model.config.get_text_config(), "max_position_embeddings", None)
         self.max_length = min((n for n in (max_length, context) if n), default=MAX_LENGTH)
-        self.batch_tokens = batch_tokens
         self.ends = torch.tensor(end_tokens(tokenizer, model))
         self.turn_ends = torch.tensor(turn_end_tokens(tokenizer, model))
 
@@ -232,13 +230,12 @@ class CausalTacticGenerator:
             seeds: A seed for each, whose proof then does not depend on the others.
         """
         own_seeds = list(seeds) or _seeds(0, len(statements))
-        prompts = [
-            encode_prompt(
-                self.tokenizer, self._proof_prompt(one), max(self.max_length - max_new_tokens, 1)
-            )
+        own = formats_whole_proofs(self.formatter)
+        asked = [
+            list(self.formatter.prompt(one)) if own else whole_proof_prompt(one)
             for one in statements
         ]
-
+        prompts = [self._encoded(prompt, max_new_tokens) for prompt in asked]
         found = self.complete(
             prompts, 1, max_new_tokens, temperature=temperature, seeds=own_seeds, whole=True
         )
@@ -303,16 +300,13 @@ class CausalTacticGenerator:
 
         return hopes
 
-    def _proof_prompt(self, statement: str) -> list[Message]:
-        if formats_whole_proofs(self.formatter):
-            return list(self.formatter.prompt(statement))
-        return whole_proof_prompt(statement)
-
     def prompt_ids(
         self, goal: str, premises: Sequence[str] = (), max_new_tokens: int = 128
     ) -> list[int]:
         """Return the token ids of the prompt for a goal."""
-        prompt = self.formatter.prompt(goal, premises=premises)
+        return self._encoded(self.formatter.prompt(goal, premises=premises), max_new_tokens)
+
+    def _encoded(self, prompt: list[Message], max_new_tokens: int) -> list[int]:
         return encode_prompt(self.tokenizer, prompt, max(self.max_length - max_new_tokens, 1))
 
     def longest_answer(self, wanted: int) -> int:

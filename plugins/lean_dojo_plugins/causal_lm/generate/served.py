@@ -28,7 +28,7 @@ WORKERS = 32
 """Concurrent requests, one for each goal; the server batches them."""
 
 _NO_KEY = "none"
-_SECONDS_TO_GREET = 10.0
+_SECONDS_TO_GREET, _SECONDS_TO_ANSWER = 10.0, 600.0
 _SEEDS = 2**31
 """Largest seed that llama.cpp accepts."""
 
@@ -50,14 +50,8 @@ class ServedTacticGenerator(CausalTacticGenerator):
 
     Seeds are sent to the server: its samples differ from a local model's, but have the same
     distribution. ``OPENAI_API_KEY`` is sent if it is set. Of ``model_path`` only the configuration,
-    the tokenizer and the training record are read.
-
-    Args:
-        endpoint: Base address of the server's API, such as ``http://localhost:8000/v1``.
-        served_name: The model's name on the server; by default its only model, or among several,
-            the one named ``model_path``.
-        timeout: Seconds that one request may take.
-        max_retries: Retries of a request after a transient failure.
+    the tokenizer and the training record are read. ``served_name`` is the model's name there; by
+    default its only model, or among several, the one named ``model_path``.
     """
 
     def __init__(
@@ -69,7 +63,6 @@ class ServedTacticGenerator(CausalTacticGenerator):
         *,
         max_length: int | None = None,
         served_name: str | None = None,
-        timeout: float = 600.0,
         max_retries: int = 5,
     ) -> None:
         import openai
@@ -79,7 +72,7 @@ class ServedTacticGenerator(CausalTacticGenerator):
         self._client = openai.OpenAI(
             api_key=os.environ.get("OPENAI_API_KEY") or _NO_KEY,
             base_url=endpoint,
-            timeout=timeout,
+            timeout=_SECONDS_TO_ANSWER,
             max_retries=max_retries,
         )
         self.served_name = self._served(served_name, str(model_path))

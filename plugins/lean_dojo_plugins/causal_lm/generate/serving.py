@@ -11,7 +11,6 @@ import re
 import shlex
 import shutil
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -117,7 +116,9 @@ def model_server(command: str, model: str, log: Path, *, timeout: float) -> Iter
     end, however the context ends, and a ``SIGKILL`` 30 s later (10 s if this process is killed).
     Its output is appended to ``log``; ``timeout`` is how long it may take to answer, in seconds.
     """
-    port = _free_port()
+    from accelerate.utils.other import get_free_port
+
+    port = get_free_port()
     asked = command.replace(MODEL, shlex.quote(model)).replace(PORT, str(port))
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("ab") as output:
@@ -125,7 +126,8 @@ def model_server(command: str, model: str, log: Path, *, timeout: float) -> Iter
         output.flush()
         server = subprocess.Popen(
             ["sh", "-c", asked], stdin=subprocess.DEVNULL, stdout=output, stderr=output,
-            start_new_session=True, env=_environment(),
+            start_new_session=True,
+            env={k: v for k, v in os.environ.items() if not _OF_THE_LAUNCHER.fullmatch(k)},
         )  # fmt: skip
     try:
         with _watched(server.pid):
@@ -199,11 +201,9 @@ def _end(server: subprocess.Popen[bytes]) -> None:
 def _members(group: int) -> list[psutil.Process]:
     found = []
     for process in psutil.process_iter():
-        try:
+        with suppress(OSError):  # it has just ended
             if os.getpgid(process.pid) == group:
                 found.append(process)
-        except OSError:
-            continue
     return found
 
 
@@ -212,16 +212,6 @@ def _is_over(process: psutil.Process) -> bool:
         return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:  # it ended between two questions, or is a zombie
         return True
-
-
-def _environment() -> dict[str, str]:
-    return {k: value for k, value in os.environ.items() if not _OF_THE_LAUNCHER.fullmatch(k)}
-
-
-def _free_port() -> int:
-    with socket.socket() as one:
-        one.bind((HOST, 0))
-        return int(one.getsockname()[1])
 
 
 def _end_of(log: Path) -> str:

@@ -39,7 +39,15 @@ _FIXED_BY_ADAPTER = (
 def load_same_adapter(source: str, lora: LoraConfig, dtype: torch.dtype) -> PreTrainedModel:
     """Load an adapter on its base to train it on; its settings must be those of ``lora``."""
     wrapped = _load_adapter(source, dtype, is_trainable=True)
-    _check_same_adapter(wrapped.peft_config["default"], lora, source)
+    found = wrapped.peft_config["default"]
+    for key in _FIXED_BY_ADAPTER:
+        ours, theirs = to_json_value(getattr(lora, key)), to_json_value(getattr(found, key))
+        # Of None peft makes the architecture's usual modules.
+        if ours is not None and ours != theirs:
+            raise UsageError(
+                f"lora_config.{key} = {ours!r}, but the adapter in {source} has {theirs!r}; use "
+                "the same values to train it on, or merge it into its base model first"
+            )
     return cast("PreTrainedModel", wrapped)
 
 
@@ -67,17 +75,6 @@ def base_of_adapter(folder: str) -> str:
             f"{folder}: its adapter was trained on the model {base}, which no longer exists; put "
             f"it back, or correct base_model_name_or_path in {ADAPTER_FILE}"
         ) from error
-
-
-def _check_same_adapter(found: Any, wanted: LoraConfig, folder: str) -> None:
-    for key in _FIXED_BY_ADAPTER:
-        ours, theirs = to_json_value(getattr(wanted, key)), to_json_value(getattr(found, key))
-        # Of None peft makes the architecture's usual modules.
-        if ours is not None and ours != theirs:
-            raise UsageError(
-                f"lora_config.{key} = {ours!r}, but the adapter in {folder} has {theirs!r}; use "
-                "the same values to train it on, or merge it into its base model first"
-            )
 
 
 def adapt(base: PreTrainedModel, lora: LoraConfig) -> PreTrainedModel:
@@ -140,8 +137,8 @@ def merge_lora(adapter: Path, output: Path) -> str:
     if output.exists() and (not output.is_dir() or any(output.iterdir())):
         raise UsageError(f"{output} already exists; name another folder with -o")
     base = base_of_adapter(str(adapter))
-    config: Any = fetch(AutoConfig.from_pretrained, base, what="model")
-    dtype = config.dtype if isinstance(config.dtype, torch.dtype) else torch.float32
+    found = fetch(AutoConfig.from_pretrained, base, what="model").dtype
+    dtype = found if isinstance(found, torch.dtype) else torch.float32
     model: Any = load_merged_adapter(resolve_model(adapter), torch.float32)
     model.to(dtype)
     output.parent.mkdir(parents=True, exist_ok=True)
@@ -152,17 +149,12 @@ def merge_lora(adapter: Path, output: Path) -> str:
         for name in KEPT:
             if (adapter / name).is_file():
                 shutil.copy2(adapter / name, new / name)
-        _correct_card(new / "README.md")
+        if (card := new / "README.md").is_file():  # it is a plain model now
+            text = card.read_text(encoding="utf-8")
+            text = text.replace("library_name: peft", "library_name: transformers", 1)
+            text = text.replace("# LoRA adapter for", "# Merged LoRA adapter and", 1)
+            card.write_text(text, encoding="utf-8")
         if output.is_dir():
             output.rmdir()
         new.rename(output)  # whole, or not there
     return str(dtype).removeprefix("torch.")
-
-
-def _correct_card(card: Path) -> None:
-    """Correct the model card: it is a plain model now."""
-    if card.is_file():
-        text = card.read_text(encoding="utf-8")
-        text = text.replace("library_name: peft", "library_name: transformers", 1)
-        text = text.replace("# LoRA adapter for", "# Merged LoRA adapter and", 1)
-        card.write_text(text, encoding="utf-8")

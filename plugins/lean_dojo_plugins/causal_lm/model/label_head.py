@@ -73,11 +73,8 @@ def add_label_head(
             }
             kwargs.update({key: value for key, value in given.items() if value is not None})
             return forward(*args, **kwargs)
-        if shift_labels is None:
-            assert labels is not None, "fused_lm_head=True needs labels"
-            targets = labels[:, 1:]
-        else:
-            targets = shift_labels
+        assert labels is not None or shift_labels is not None, "fused_lm_head=True needs labels"
+        targets = labels[:, 1:] if shift_labels is None else shift_labels  # type: ignore[index]
         kwargs["use_cache"] = False
         mask = targets != -100
         outputs = _forward_at(self, forward, mask, args, kwargs)
@@ -154,4 +151,6 @@ def _scores(
         # masked_scatter stays connected to the model when no label is there at all.
         return values.new_zeros(mask.shape).masked_scatter(mask, values)
 
-    return fused_output(spread(log_probs), spread(entropy), spread(top1), mask)
+    return fused_output(
+        log_probs=spread(log_probs), entropy=spread(entropy), is_top1=spread(top1), label_mask=mask
+    )

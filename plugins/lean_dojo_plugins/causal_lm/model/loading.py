@@ -28,7 +28,7 @@ from transformers import (
 from lean_dojo_plugins.causal_lm.model.bases import is_adapter, load_base
 from lean_dojo_plugins.causal_lm.text.templates import A_TURN
 from lean_dojo_plugins.causal_lm.text.tokenisation import encode
-from lean_dojo_plugins.training import Device, choose_device, fetch, resolve_model
+from lean_dojo_plugins.training import Device, fetch, resolve_model
 from lean_dojo_v2.errors import TrainingError
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def load_model(
     name: str | Path,
     *,
     lora: LoraConfig | None = None,
-    device: Device | None = None,
+    device: Device,
 ) -> PreTrainedModel:
     """Load a model for training, ready to learn (see the module's text for precisions).
 
@@ -47,7 +47,6 @@ def load_model(
     its base, unless ``lora`` is given, when it trains on.
     With ``lora`` an adapter of that kind trains, and nothing else.
     """
-    device = device or choose_device()
     source = resolve_model(name)
     if lora is None:
         return _load_merged(source, torch.float32)

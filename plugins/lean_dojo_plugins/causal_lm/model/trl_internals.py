@@ -5,9 +5,7 @@ See :mod:`lean_dojo_plugins.training.trl_version`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-import torch
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from trl.trainer.utils import FusedCausalLMOutput
@@ -19,12 +17,8 @@ RELIED_ON = {
 """Hashes of the source of what this module relies on; a test names what changed."""
 
 
-def fused_output(
-    log_probs: torch.Tensor, entropy: torch.Tensor, is_top1: torch.Tensor, label_mask: torch.Tensor
-) -> FusedCausalLMOutput:
+def fused_output(**scores: Any) -> FusedCausalLMOutput:
     """Return the scores of labels, each ``(batch, length)``, as TRL's fused head does."""
     from trl.trainer.utils import FusedCausalLMOutput  # proving needs no TRL
 
-    return FusedCausalLMOutput(
-        log_probs=log_probs, entropy=entropy, is_top1=is_top1, label_mask=label_mask
-    )
+    return FusedCausalLMOutput(**scores)

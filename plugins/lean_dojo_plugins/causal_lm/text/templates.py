@@ -93,36 +93,33 @@ def render(
 
 def mend_template(tokenizer: PreTrainedTokenizerBase) -> None:
     """Fix a tokenizer's template if necessary (see the module's text), and report it once."""
+    name = tokenizer.name_or_path
     if tokenizer.chat_template is None:
         tokenizer.chat_template = PLAIN_TEMPLATE
     template = _template(tokenizer)
     if "strftime_now" in template and _SAME_DAY not in template:
         _set_template(tokenizer, _SAME_DAY + template)
         _say_once(
-            tokenizer.name_or_path,
+            name,
             "writes today's date, so that a model would be asked with another prompt than it was "
             "trained on; 26 Jul 2024 takes its place",
         )
     if _refuses_system(tokenizer):
         _set_template(tokenizer, _JOIN_SYSTEM + _template(tokenizer))
-        _say_once(
-            tokenizer.name_or_path, "refuses a system message; its text begins the user's turn"
-        )
-    (asked,), (whole,) = (
-        render(tokenizer, [_PROBE], ask=True),
-        render(tokenizer, [[*_PROBE, _REPLY]], ask=False),
-    )
+        _say_once(name, "refuses a system message; its text begins the user's turn")
+    (asked,) = render(tokenizer, [_PROBE], ask=True)
+    (whole,) = render(tokenizer, [[*_PROBE, _REPLY]], ask=False)
     for message in (_PROBE[-1], _REPLY):
         if message["content"] not in whole:
             raise TrainingError(
-                f"{tokenizer.name_or_path}: its chat template leaves out what the "
-                f"{message['role']} says; correct the chat template of the model"
+                f"{name}: its chat template leaves out what the {message['role']} says; correct "
+                "the chat template of the model"
             )
     before = whole.rpartition(_ANSWER)[0]
     if asked.rstrip(" ") != before.rstrip(" "):
         _set_template(tokenizer, _BEFORE_ANSWER + _template(tokenizer) + _CUT_ANSWER)
         _say_once(
-            tokenizer.name_or_path,
+            name,
             f"writes {_end(before, asked)!r} before an answer, but {_end(asked, before)!r} where "
             "it asks for one; the model is asked with the former",
         )
@@ -150,9 +147,8 @@ def _set_template(tokenizer: PreTrainedTokenizerBase, text: str) -> None:
 
 def _end(text: str, other: str) -> str:
     """Return the rest of a text after its common prefix with another."""
-    shared = zip(text, other, strict=False)
-    same = itertools.takewhile(lambda pair: pair[0] == pair[1], shared)
-    return text[sum(1 for _ in same) :]
+    pairs = zip(text, other, strict=False)
+    return text[sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs)) :]
 
 
 @functools.cache

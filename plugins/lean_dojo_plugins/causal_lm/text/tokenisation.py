@@ -14,14 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import attrs
 
-from lean_dojo_core import (
-    DatasetFormatter,
-    Message,
-    PreviewExample,
-    PreviewToken,
-    Row,
-    Theorem,
-)
+from lean_dojo_core import Message, PreviewExample, PreviewToken, Row
 from lean_dojo_plugins.causal_lm.text.templates import render
 from lean_dojo_plugins.training import CHUNK_SIZE, TooLong, chunks
 
@@ -164,7 +157,11 @@ def shorten(
     content = prompt[-1]["content"]
     goals = _goals(content)
     if len(goals) > 1:
-        shorter = _first_goals(tokenizer, goals, excess)
+        texts = [f"\n\n{goal}" for goal in goals[1:]]
+        lengths = [len(ids) for ids in tokenizer(texts, add_special_tokens=False)["input_ids"]]
+        while lengths and excess > 0:
+            excess -= lengths.pop()
+        shorter = "\n\n".join(goals[: 1 + len(lengths)])
     else:
         ids = cast("list[int]", tokenizer(content, add_special_tokens=False)["input_ids"])
         if excess >= len(ids):
@@ -183,16 +180,6 @@ def _goals(content: str) -> list[str]:
     return goals if all("⊢" in goal for goal in goals) else [content]
 
 
-def _first_goals(tokenizer: PreTrainedTokenizerBase, goals: list[str], excess: int) -> str:
-    """Drop goals from the end until the excess is covered, or only the first one is left."""
-    texts = [f"\n\n{goal}" for goal in goals[1:]]
-    ids = cast("list[list[int]]", tokenizer(texts, add_special_tokens=False)["input_ids"])
-    lengths = [len(each) for each in ids]
-    while lengths and excess > 0:
-        excess -= lengths.pop()
-    return "\n\n".join(goals[: 1 + len(lengths)])
-
-
 def _with_goal(prompt: list[Message], goal: str) -> list[Message]:
     *head, last = prompt
     return [*head, {**last, "content": goal}]
@@ -202,43 +189,21 @@ _INCOMPLETE = "\ufffd"
 """The decoder's output for an incomplete multi-token character."""
 
 
-def preview(
-    tokenizer: PreTrainedTokenizerBase,
-    formatter: DatasetFormatter,
-    theorems: Iterable[Theorem],
-    *,
-    limit: int = 3,
-    max_length: int | None = None,
+def preview_rows(
+    tokeniser: Tokeniser, rows: Iterable[tuple[str, Row]], limit: int
 ) -> list[PreviewExample]:
     """Return the first examples, rendered and tokenised as for training: shortened, or left out.
 
-    Rows with a ``completion`` are shown with their labels; rows of a prompt alone (GRPO) carry no
-    loss, which covers the model's own samples.
+    Each row comes with where it is from. Rows with a ``completion`` are shown with their labels;
+    rows of a prompt alone (GRPO) carry no loss, which covers the model's own samples.
     """
-    rows = (
-        (f"{theorem.full_name} ({theorem.file_path}:{theorem.start[0]})", row)
-        for theorem in theorems
-        for row in formatter.rows(theorem)
-    )
-    return preview_rows(tokenizer, rows, limit=limit, max_length=max_length)
-
-
-def preview_rows(
-    tokenizer: PreTrainedTokenizerBase,
-    rows: Iterable[tuple[str, Row]],
-    *,
-    limit: int = 3,
-    max_length: int | None = None,
-) -> list[PreviewExample]:
-    """Return the first rows, each with where it comes from, as :func:`preview` shows them."""
-    return list(islice(_examples(Tokeniser(tokenizer, max_length), rows), limit))
+    return list(islice(_examples(tokeniser, rows), limit))
 
 
 def _examples(tokeniser: Tokeniser, rows: Iterable[tuple[str, Row]]) -> Iterator[PreviewExample]:
     for source, row in rows:
         before = tokeniser.too_long.shortened
-        example = _one(tokeniser, row)
-        if example is not None:
+        if (example := _one(tokeniser, row)) is not None:
             is_cut = tokeniser.too_long.shortened > before
             remark = "its goal is shortened to fit" if is_cut else ""
             yield PreviewExample(source, tuple(_tokens(tokeniser.tokenizer, example)), remark)
