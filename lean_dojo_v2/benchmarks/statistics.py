@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from statistics import NormalDist, fmean, pvariance
@@ -141,10 +142,9 @@ def curve(expansions: Iterable[int], weight: float = 1.0) -> list[tuple[int, flo
     >>> curve([2, 1, 2, 5])
     [(1, 1.0), (2, 3.0), (5, 4.0)]
     """
-    counted: dict[int, float] = {}
-    for number in sorted(expansions):
-        counted[number] = counted.get(number, 0.0) + weight
-    return list(zip(counted, accumulate(counted.values()), strict=True))
+    counts = sorted(Counter(expansions).items())
+    found = accumulate(count for _, count in counts)
+    return [(number, weight * total) for (number, _), total in zip(counts, found, strict=True)]
 
 
 @attrs.frozen
@@ -185,9 +185,7 @@ class Comparison:
         >>> round(found.low, 4), round(found.high, 4)
         (0.0569, 0.3404)
         """
-        counts = {(a, b): 0 for a in (True, False) for b in (True, False)}
-        for first, second in pairs:
-            counts[first, second] += 1
+        counts = Counter(pairs)
         one, other = counts[True, False], counts[False, True]
         both, neither = counts[True, True], counts[False, False]
         p, difference, low, high = 1.0, 0.0, -1.0, 1.0

@@ -72,9 +72,8 @@ def judge_tactics(
     """Judge several tactics, each at the state reached by ``tactics``."""
     answers = []
     for candidate in candidates:
-        state = reach_state(
-            server, start, tactics
-        )  # the previous tactic may have killed the engine
+        # The previous tactic may have killed the engine.
+        state = reach_state(server, start, tactics)
         outcome = check_tactic(server, state, candidate, own_names=start.own_names, timeout=timeout)
         answers.append(tactic_data(outcome))
     return answers

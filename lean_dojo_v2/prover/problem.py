@@ -145,12 +145,13 @@ def replay(
         EngineLostError: The engine was lost; another one may succeed.
         LeanError: The problem cannot be opened.
     """
-    kept = _kept_of(server)
-    played = tuple(tactics)
-    done, state = _furthest(server, kept, start, played)
-    if state is None:
-        state = start.open(server)
-        kept[start, ()] = state
+    kept, played = _kept_of(server), tuple(tactics)
+    for done in range(len(played), -1, -1):
+        state = kept.get((start, played[:done]))
+        if state is not None and server.holds(state):
+            break
+    else:
+        state = kept[start, ()] = start.open(server)
     for number, step in enumerate(played[done:], done + 1):
         outcome = check_tactic(
             server,
@@ -188,14 +189,3 @@ _lock = threading.Lock()
 def _kept_of(server: Server) -> LRUCache[GoalState]:
     with _lock:  # each engine has its own thread, but the dictionary is shared
         return _kept.setdefault(server, LRUCache(KEPT_STATES))
-
-
-def _furthest(
-    server: Server, kept: LRUCache[GoalState], start: Opens, played: tuple[str, ...]
-) -> tuple[int, GoalState | None]:
-    """Return the last state on the way that the engine holds, and the number of tactics to it."""
-    for done in range(len(played), -1, -1):
-        state = kept.get((start, played[:done]))
-        if state is not None and server.holds(state):
-            return done, state
-    return 0, None

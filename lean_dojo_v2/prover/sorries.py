@@ -14,6 +14,7 @@ from lean_dojo_v2.lean import (
     CompilationUnit,
     GoalState,
     LeanError,
+    PositionMap,
     ProofOutcome,
     Server,
     SourceTheorem,
@@ -187,13 +188,13 @@ def find_sorries(server: Server, text: str, file_path: str) -> tuple[list[Sorry]
         RequestError: If the file cannot be opened: its header, or a module that it imports.
     """
     found: list[Sorry] = []
-    units = _units(server, text)
+    units, places = _units(server, text), PositionMap(text)
     for unit in units:
         if not unit.goal_src_boundaries or unit.goal_state is None:
             continue
-        declaration = _declaration(text, unit, file_path)
+        declaration = _declaration(places, unit, file_path)
         for number, (start, _) in enumerate(declaration.sorries):
-            line, column = _position(text, declaration.start + start)
+            line, column = places.position(declaration.start + start)
             goal = str(unit.goal_state.goals[number])
             found.append(Sorry(declaration, number, line, column, goal))
     errors = [f"{file_path}:{error}" for unit in units for error in unit.errors]
@@ -206,16 +207,12 @@ def _units(server: Server, text: str) -> list[CompilationUnit]:
     )
 
 
-def _declaration(text: str, unit: CompilationUnit, file_path: str) -> UnprovedDeclaration:
-    encoded = text.encode()
-
-    def index(offset: int) -> int:
-        return len(encoded[:offset].decode())
-
+def _declaration(places: PositionMap, unit: CompilationUnit, file_path: str) -> UnprovedDeclaration:
+    text, index = places.text, places.index_of_byte
     start = index(unit.i_begin)
     written = text[start : index(unit.i_end)].rstrip()
     sorries = tuple((index(a) - start, index(b) - start) for a, b in unit.goal_src_boundaries or ())
-    line, column = _position(text, start)
+    line, column = places.position(start)
     keyword, name = _head(written)
     example, full_name, trouble = None, name, ""
     whole = text
@@ -237,9 +234,8 @@ def _declaration(text: str, unit: CompilationUnit, file_path: str) -> UnprovedDe
         if not ours:
             trouble = "Lean does not accept the theorem even with sorry"
     end = start + len(written) + len(whole) - len(text)
-    source = SourceTheorem(
-        whole, full_name, file_path, (line, column), _position(whole, end), header=True
-    )
+    ends = PositionMap(whole).position(end)
+    source = SourceTheorem(whole, full_name, file_path, (line, column), ends)
     if not trouble:
         try:
             _ = source.head
@@ -258,10 +254,6 @@ def _head(text: str) -> tuple[Token | None, str]:
             following = next(words, None)
             return token, "" if following is None else following.text
     return None, ""
-
-
-def _position(text: str, index: int) -> tuple[int, int]:
-    return text.count("\n", 0, index) + 1, index - text.rfind("\n", 0, index)
 
 
 def _in_place(text: str, start: int, proof: str, as_term: bool) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
@@ -73,8 +74,10 @@ class WholeProofs:
             return
         patience = Patience()
         size = 1 if self.seed is None else BATCH
+        free: SimpleQueue[Server] = SimpleQueue()
+        for server in servers:
+            free.put(server)
         with ThreadPoolExecutor(len(servers)) as threads:
-            check = _on_any(servers, self._result)
             for start in range(0, len(problems), size):
                 asked: list[tuple[int, Theorem | str]] = []
                 for number in range(start, min(start + size, len(problems))):
@@ -95,6 +98,7 @@ class WholeProofs:
                     patience.failed(error)
                     texts = [error] * len(asked)
                 writing = (time.monotonic() - began) / len(asked)
+                check = partial(self._result, free)
                 found = threads.map(check, [problems[n] for n in numbers], texts)
                 for number, result in zip(numbers, found, strict=True):
                     yield number, attrs.evolve(result, seconds=result.seconds + writing)
@@ -112,33 +116,21 @@ class WholeProofs:
             return [self.prover.generate_whole_proof(theorem) for theorem in theorems]
         return list(write(theorems, [seed_of(self.seed, name) for name in names]))
 
-    def _result(self, problem: Problem, text: str | GeneratorError, server: Server) -> SearchResult:
+    def _result(
+        self, free: SimpleQueue[Server], problem: Problem, text: str | GeneratorError
+    ) -> SearchResult:
         if isinstance(text, GeneratorError):
             return _failed(problem.name, Failure.GENERATOR, str(text))
         proof = proof_of(text, problem.name)
         key = (problem, proof)
         if (before := self.known.get(key)) is not None:
             return attrs.evolve(before, lean_calls=0, seconds=0.0)
-        result = self.known[key] = _checked(problem, server, proof)
-        return result
-
-
-def _on_any(
-    servers: Sequence[Server], work: Callable[..., SearchResult]
-) -> Callable[..., SearchResult]:
-    """Return a function that runs with an exclusive server."""
-    free: SimpleQueue[Server] = SimpleQueue()
-    for server in servers:
-        free.put(server)
-
-    def do(*arguments: object) -> SearchResult:
         server = free.get()
         try:
-            return work(*arguments, server)
+            result = self.known[key] = _checked(problem, server, proof)
         finally:
             free.put(server)
-
-    return do
+        return result
 
 
 def _checked(problem: Problem, server: Server, proof: str) -> SearchResult:
