@@ -101,24 +101,9 @@ def modules(server: Server, only: Collection[str] = ()) -> list[Module]:
     ]
 
 
-@attrs.frozen
-class Stated:
-    """A theorem stated where it is not in scope.
-
-    Attributes:
-        module: Its module.
-        problem: The problem.
-        digest: The engine's digest of its statement, independent of names.
-    """
-
-    module: Module
-    problem: BenchmarkProblem
-    digest: str
-
-
 def stated(
     library: Server, opening: Server, module: Module, names: Sequence[str]
-) -> Iterator[Stated]:
+) -> Iterator[BenchmarkProblem]:
     """State theorems of a module where they are not in scope, if they can be stated there.
 
     ``opening`` is the same engine as ``library``, or another one, to avoid reloading the library
@@ -128,14 +113,12 @@ def stated(
     original = _digests(library, "", False, statements)
     text = module.header + "".join(f"{one} sorry\n" for one in statements.values())
     restated = _digests(opening, text, True, statements)
+    split = "test" if module.is_held_out else "train"
     for name, statement in statements.items():
-        digest = original[name]
-        if digest is not None and digest == restated[name]:
-            split = "test" if module.is_held_out else "train"
-            problem = BenchmarkProblem(
+        if original[name] is not None and original[name] == restated[name]:
+            yield BenchmarkProblem(
                 full_name=name, statement=statement, header=f"{module.header}\n", split=split
             )
-            yield Stated(module, problem, digest)
 
 
 def _statements(server: Server, names: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -245,7 +228,7 @@ def _read(chosen: dict[str, list[str]]) -> list[BenchmarkProblem]:
         if lost := chosen.keys() - known.keys():
             raise DataError(f"Lean's library has no module {min(lost)}", path=HELD_OUT_FILE)
         for module, names in chosen.items():
-            found += [one.problem for one in stated(library, library, known[module], names)]
+            found += stated(library, library, known[module], names)
             _say(f"core-library: {len(found)} of {total} statements read")
     if len(found) < total:
         raise DataError(

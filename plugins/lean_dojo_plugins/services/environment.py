@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -225,7 +225,7 @@ class LeanProofEnvironment:
 
     def _ask(self, fn: Any, *args: Any) -> Any:
         assert self._asked is not None
-        engines = _engines_of(self.engine, tuple(self.imports), self.engines)
+        engines = engines_of(self.engine, tuple(self.imports), self.engines)
         name = self._asked.problem.name
         # Requests of one theorem go to the engine that has its states, if possible.
         project = self._asked.project
@@ -237,19 +237,10 @@ def _goals(state: GoalState) -> str:
     return print_goals(state.goals)
 
 
-_engines: dict[tuple[EngineName, tuple[str, ...], int | None], SharedEngines] = {}
-"""Shared engines of this process, kept between environments."""
-
-
-def _engines_of(engine: EngineName, imports: tuple[str, ...], size: int | None) -> SharedEngines:
-    key = (engine, imports, size)
-    return _engines.setdefault(key, shared_engines(engine=engine, imports=imports, size=size))
-
-
-def close_engines() -> None:
-    """Release the engines of all environments of this process; the next call takes new ones."""
-    for engines in list(_engines.values()):
-        engines.close()
+@cache
+def engines_of(engine: EngineName, imports: tuple[str, ...], size: int | None) -> SharedEngines:
+    """Return the engines of this process's environments, kept until ``cache_clear()``."""
+    return shared_engines(engine=engine, imports=imports, size=size)
 
 
 def _is_said(prompt: Any) -> bool:
