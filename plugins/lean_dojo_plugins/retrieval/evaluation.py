@@ -79,12 +79,7 @@ class BM25:
 
 @attrs.frozen(kw_only=True)
 class Row:
-    """One line of the table.
-
-    Attributes:
-        split: ``random`` or ``novel_premises``.
-        tactics: Tactics with positives, over which the metrics are means.
-    """
+    """One line of the table; its metrics are means over the tactics that have positives."""
 
     dataset: str
     version: str
@@ -113,16 +108,13 @@ class Row:
 
 @attrs.frozen(kw_only=True)
 class EvaluationReport(Evaluation):
-    """All rows of an evaluation.
+    """All rows of an evaluation; ``str()`` of it is the table.
 
-    ``report["merged"]["random"]["R@10"]`` is the retriever's number; ``str(report)`` the table.
-
-    Attributes:
-        learned: Split strategies that the model was trained on.
+    ``report["merged"]["random"]["R@10"]`` is the retriever's number.
     """
 
     rows: tuple[Row, ...]
-    learned: tuple[str, ...] = ()
+    learned: tuple[str, ...] = ()  # split strategies that the model was trained on
 
     def __getitem__(self, dataset: str) -> dict[str, dict[str, float]]:  # type: ignore[override]
         """Return the retriever's metrics of a dataset, by split."""

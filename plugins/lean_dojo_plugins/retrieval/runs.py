@@ -55,26 +55,18 @@ _STEP_FOLDER = re.compile(r"run(\d+)-")
 class RetrievalRun:
     """One call of ``train``. The current step is the first that is not finished.
 
-    Attributes:
-        trainer: The trainer, with its settings and the folder of the checkpoints.
-        curriculum: The repositories of each step.
-        data_path: Folder of the exported data.
-        processes: The processes that train together.
-        state: The record: in ``run`` the number of the run, its start and the request; for each
-            finished repository the model of its step, if there was something to train on.
+    The record has in ``run`` the number of the run, its start and the request; for each finished
+    repository the model of its step, if there was something to train on.
     """
 
     trainer: Any  # the RetrievalTrainer, which imports this module
-    curriculum: Sequence[Sequence[Repository]]
-    data_path: Path
-    processes: PartialState
+    curriculum: Sequence[Sequence[Repository]]  # those of each step
+    data_path: Path  # folder of the exported data
+    processes: PartialState  # those that train together
     state: RunState = attrs.field(init=False)
 
     def begin(self, asked_start: Path | str | None) -> None:
-        """Resume the folder's run if it has the same request and is unfinished; else begin anew.
-
-        A new run starts from the checkpoint that the call asks for, else from the latest one.
-        """
+        """Resume the folder's run if it is unfinished and asks for the same; else begin anew."""
         request = {
             "curriculum": [
                 [[str(one.url), str(one.commit)] for one in new] for new in self.curriculum
@@ -165,11 +157,7 @@ class RetrievalRun:
     # --- training ------------------------------------------------------------------------------
 
     def train(self, database: Database) -> None:
-        """Train the steps that are left.
-
-        Raises:
-            EmptyDatasetError: If there is nothing to train on in any of them.
-        """
+        """Train the steps that are left; ``EmptyDatasetError`` if none has anything to train on."""
         names = [", ".join(map(repository_name, new)) for new in self.curriculum]
         is_main = self.processes.is_main_process
         progress = CurriculumProgress(folder=self.folder, names=names, is_main=is_main)

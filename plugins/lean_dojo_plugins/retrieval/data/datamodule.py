@@ -31,10 +31,7 @@ Origins: TypeAlias = frozenset[tuple[str, str]]
 
 
 class ResumableLoader(DataLoader[Any]):
-    """A loader that resumes in the middle of an epoch.
-
-    Lightning keeps ``state_dict`` in its checkpoints; earlier batches are not made again.
-    """
+    """A loader whose ``state_dict``, kept in Lightning's checkpoints, resumes inside an epoch."""
 
     _done = 0
     _resume = 0
@@ -61,11 +58,7 @@ class ResumableLoader(DataLoader[Any]):
 
 @attrs.define(slots=False, eq=False, repr=False)
 class RetrievalDataModule(pl.LightningDataModule):
-    """Training and validation data of a retriever.
-
-    Attributes:
-        keep: The repositories to train and validate on; default: all.
-    """
+    """Training and validation data of a retriever: of the repositories to ``keep``, or of all."""
 
     data_path: Path = attrs.field(converter=Path)
     corpus_path: Path = attrs.field(converter=Path)
@@ -94,11 +87,7 @@ class RetrievalDataModule(pl.LightningDataModule):
         return {name: value for name, value in vars(self).items() if name not in loaded}
 
     def setup(self, stage: str = "") -> None:
-        """Read and tokenise, once.
-
-        Raises:
-            EmptyDatasetError: If no tactic of the training split uses a premise of the corpus.
-        """
+        """Read and tokenise, once; an error if no training tactic uses a premise of the corpus."""
         del stage
         if "train_items" in vars(self):
             return

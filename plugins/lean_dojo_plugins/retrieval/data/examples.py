@@ -59,15 +59,11 @@ class PremisePairs:
 
 @attrs.frozen(eq=False)
 class Example:
-    """A tactic that uses at least one premise of the corpus.
-
-    Attributes:
-        before: Packed start of the theorem; premises that end before it are accessible.
-    """
+    """A tactic that uses at least one premise of the corpus."""
 
     state: str
     file: int
-    before: int
+    before: int  # packed start of the theorem; premises that end before it are accessible
     positives: tuple[int, ...]
 
     def usable(self, visibility: Visibility) -> Mask:

@@ -21,12 +21,7 @@ from lean_dojo_v2.errors import CheckpointError
 
 @attrs.frozen(eq=False)
 class Consolidation:
-    """The state of EWC.
-
-    Attributes:
-        fisher: Diagonal Fisher information of each parameter, in the parameter's shape.
-        anchor: The parameters after the repository, θ*.
-    """
+    """EWC's state: each parameter's diagonal Fisher information, and its value θ* (the anchor)."""
 
     fisher: dict[str, torch.Tensor]
     anchor: dict[str, torch.Tensor]
@@ -67,11 +62,7 @@ class Consolidation:
     def after(
         cls, model: Any, fisher: dict[str, torch.Tensor], before: Consolidation | None
     ) -> Consolidation:
-        """Consolidate a repository: add its Fisher information, anchor at the model as it is.
-
-        The information of each repository counts with a mean of 1 over all parameters, see
-        :func:`normalised`.
-        """
+        """Add a repository's Fisher information, normalised; anchor at the model as it is."""
         total = {
             name: value + before.fisher[name] if before else value
             for name, value in normalised(fisher).items()
@@ -97,18 +88,11 @@ def normalised(fisher: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
 def fisher_information(
     model: Any, batches: Iterable[TrainBatch], *, total: int | None = None
 ) -> dict[str, torch.Tensor]:
-    """Compute the diagonal of the empirical Fisher information.
+    """Compute the diagonal of the empirical Fisher information, by trainable parameter.
 
-    F = (1/n) Σᵢ (∂ lossᵢ / ∂θ)², over training items one by one: squaring the gradient of a whole
-    batch would be another and much smaller number. In several processes each takes its share.
-
-    Args:
-        model: The model, in evaluation mode, its parameters requiring gradients.
-        batches: Batches of one item each, on the model's device.
-        total: How many will come, for the progress bar.
-
-    Returns:
-        For every trainable parameter, a tensor of its shape.
+    F = (1/n) Σᵢ (∂ lossᵢ / ∂θ)², over batches of one training item each: squaring the gradient of a
+    whole batch would be another and much smaller number. In several processes each takes its share.
+    ``total`` is the number of batches, for the progress bar.
     """
     parameters = {n: p for n, p in model.named_parameters() if p.requires_grad}
     squares = {name: torch.zeros_like(parameter) for name, parameter in parameters.items()}

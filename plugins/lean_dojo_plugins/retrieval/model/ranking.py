@@ -22,15 +22,9 @@ def top_k(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Find the k best premises of each query by inner product, exactly, some queries at a time.
 
-    Args:
-        queries: ``float32[Q, D]``.
-        premises: ``float32[P, D]``, on the same device.
-        k: How many; fewer come back where there are fewer premises.
-        usable: For each query which premises count, ``bool[P]``.
-
-    Returns:
-        ``scores`` ``float32[Q, min(k, P)]``, best first, and ``numbers`` ``int64`` of that shape,
-        on the CPU. Where a query has fewer usable premises, the rest is ``-inf`` and ``-1``.
+    ``queries`` are ``float32[Q, D]``, ``premises`` ``float32[P, D]``; ``usable`` are ``bool[P]``
+    for each query. Returns ``scores`` ``float32[Q, min(k, P)]``, best first, and ``numbers``
+    ``int64``, on the CPU; where a query has fewer usable premises, the rest is ``-inf`` and ``-1``.
     """
     masks = iter(usable)
     found = []
@@ -46,12 +40,7 @@ def top_k(
 
 
 def measured(retrieved: Sequence[int] | Numbers, positives: Sequence[int]) -> list[float]:
-    """Return the metrics of one tactic.
-
-    Args:
-        retrieved: Premise numbers, best first; negative ones are padding.
-        positives: The correct ones, at least one.
-    """
+    """Return the metrics of one tactic; ``retrieved`` is best first, padded with negative ones."""
     hits = np.isin(np.array(retrieved, dtype=np.int64), positives)
     recalls = [100 * float(hits[:k].sum()) / len(positives) for k in (1, 10)]
     return [*recalls, 1 / (int(np.argmax(hits)) + 1) if hits.any() else 0.0]

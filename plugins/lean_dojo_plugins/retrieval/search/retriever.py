@@ -29,11 +29,7 @@ log = logging.getLogger(__name__)
 
 @attrs.frozen
 class Retrieved:
-    """A retrieved premise.
-
-    Attributes:
-        score: Cosine with the state, -1 to 1.
-    """
+    """A retrieved premise; its score is the cosine with the state, -1 to 1."""
 
     premise: Premise
     path: str
@@ -52,24 +48,16 @@ class Retrieved:
 
 @attrs.frozen(eq=False)
 class Retriever:
-    """A model with a corpus that it has encoded.
-
-    Attributes:
-        embeddings: ``float32[P, D]``: the encoded premises, of norm 1.
-        index_file: Where they are kept; ``None`` for a model without a checkpoint file.
-    """
+    """A model with a corpus that it has encoded."""
 
     model: PremiseRetriever
     corpus: Corpus
-    embeddings: torch.Tensor
-    index_file: Path | None = None
+    embeddings: torch.Tensor  # float32[P, D]: the encoded premises, of norm 1
+    index_file: Path | None = None  # where they are kept, for a checkpoint file
 
     @classmethod
     def of(cls, model: PremiseRetriever, corpus: Corpus, checkpoint: Path | None) -> Retriever:
-        """Take the index beside a checkpoint; make and store it if it is missing or stale.
-
-        For a model without a checkpoint file (``None``), nothing is stored.
-        """
+        """Take the index beside a checkpoint file, made if missing or stale; else make one."""
         file = None if checkpoint is None else index_beside(checkpoint, corpus)
         if file is not None and file.is_file():
             try:
@@ -85,11 +73,7 @@ class Retriever:
 
     @classmethod
     def load(cls, path: Path, model: PremiseRetriever, corpus: Corpus) -> Retriever:
-        """Read an index.
-
-        Raises:
-            CheckpointError: If it is missing, broken, or belongs to another model or corpus.
-        """
+        """Read an index; ``CheckpointError`` if it is broken or of another model or corpus."""
         wanted = _fingerprint(model, corpus)
         try:
             with safe_open(str(path), framework="pt", device=str(model.device)) as file:
