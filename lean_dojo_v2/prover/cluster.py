@@ -84,11 +84,8 @@ class ClusterProver:
     ) -> Iterator[tuple[int, SearchResult]]:
         """Search problems; yield each one's index and result as soon as it is known.
 
-        The first server says of which kind the engines are; none of them is used.
-
-        Raises:
-            GeneratorError: If a model does not answer at all, or not any more.
-            EngineUnavailableError: If actors end as they start.
+        The first server says of which kind the engines are; none of them is used. Raises what the
+        actors raise, and ``EngineUnavailableError`` if they end as they start.
         """
         yield from self._dealt(_Work(self.settings, (), servers[0]), problems)
 
@@ -182,17 +179,11 @@ class _Work:
 
 @attrs.define(eq=False)
 class _Slot:
-    """Room for one actor of the cluster.
-
-    Attributes:
-        actor: The actor, if it has one.
-        taken: The problems that it is at.
-        failures: How often in a row none has started.
-    """
+    """Room for one actor of the cluster."""
 
     actor: Any = None
-    taken: list[int] = attrs.Factory(list)
-    failures: int = 0
+    taken: list[int] = attrs.Factory(list)  # the problems that it is at
+    failures: int = 0  # how often in a row none has started
 
     def search(self, work: _Work, problems: Sequence[Problem]) -> Any:
         """Have the actor search what it has taken; return the stream of its results."""
@@ -206,11 +197,7 @@ class _Slot:
         self.actor = None
 
     def lose(self, error: Exception) -> list[int]:
-        """Give up its actor, and return what was lost with it.
-
-        Raises:
-            EngineUnavailableError: If none starts, as on a node that lacks this package.
-        """
+        """Give up its actor, and return what was lost with it; raise if none starts."""
         lost, self.taken, self.actor = self.taken, [], None
         self.failures += not lost
         if self.failures == TRIES:

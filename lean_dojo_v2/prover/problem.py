@@ -43,12 +43,7 @@ class Opens(Protocol):
         """Names that a proof may not cite."""
 
     def open(self, server: Server) -> GoalState:
-        """Open it, without itself in scope.
-
-        Raises:
-            LeanError: If its file or statement does not elaborate.
-            EngineLostError: If the engine died or the time was up.
-        """
+        """Open it, without itself in scope; raises ``LeanError`` if it does not elaborate."""
 
 
 class Problem(Opens, Protocol):
@@ -137,12 +132,11 @@ def replay(
 ) -> GoalState:
     """Open a problem and run tactics from it, reusing states that the engine still holds.
 
-    States die with their engine. The tactics are hostile input; heartbeats and seconds count for
-    each of them.
+    The tactics are hostile input; heartbeats and seconds count for each of them.
 
     Raises:
         RequestError: Lean does not accept one of the tactics.
-        EngineLostError: The engine was lost; another one may succeed.
+        EngineLostError: The engine was lost, and its states with it; another one may succeed.
         LeanError: The problem cannot be opened.
     """
     kept, played = _kept_of(server), tuple(tactics)

@@ -85,13 +85,10 @@ class UnprovedDeclaration:
     def check(
         self, server: Server, proofs: Mapping[int, str], timeout: float = PROOF_TIMEOUT
     ) -> tuple[ProofOutcome, str]:
-        """Check it with proofs for some or all of its ``sorry``s.
+        """Check it with proofs for some or all of its ``sorry``s; return the checked text, too.
 
         With proofs for all of them this is full verification. With fewer, Lean must report no error
         and only the remaining ``sorry``s.
-
-        Returns:
-            The outcome, and the checked text.
         """
         for as_terms in (False, True):
             text = self.filled(proofs, as_terms=as_terms)

@@ -65,8 +65,7 @@ class WholeProofs:
     ) -> Iterator[tuple[int, SearchResult]]:
         """Sample and verify proofs; yield each result with its problem's number.
 
-        Raises:
-            GeneratorError: If the model keeps failing.
+        Raises ``GeneratorError`` if the model keeps failing.
         """
         elsewhere = getattr(self.prover, "write_many", None)
         if elsewhere is not None:

@@ -49,11 +49,7 @@ _MADE = re.compile(
 
 @attrs.frozen
 class Module:
-    """A module of the library.
-
-    Attributes:
-        theorems: Names of its theorems, sorted, without generated ones.
-    """
+    """A module of the library, with its theorems' sorted names, without generated ones."""
 
     name: str
     imports: tuple[str, ...]
@@ -76,10 +72,7 @@ def order(name: str) -> float:
 
 
 def library_server(modules: Sequence[str] = LIBRARY) -> Server:
-    """Make an engine with the library, or some of its modules; it starts at its first call.
-
-    It is always the embedded engine, so that the theorems are the same everywhere.
-    """
+    """Make an engine, the embedded one, so that the theorems are the same everywhere."""
     return Server(modules, engine="embedded", timeout=TIMEOUT, start=False)
 
 
@@ -106,8 +99,8 @@ def stated(
 ) -> Iterator[BenchmarkProblem]:
     """State theorems of a module where they are not in scope, if they can be stated there.
 
-    ``opening`` is the same engine as ``library``, or another one, to avoid reloading the library
-    when memory is full.
+    ``opening`` may be the engine ``library``; another one avoids reloading the library when memory
+    is full.
     """
     statements = dict(_statements(library, names))
     original = _digests(library, "", False, statements)

@@ -133,12 +133,11 @@ class _Cohort:
 
 
 class _Pass:
-    """One pass over some problems.
+    """One pass over some problems, which are dealt to two cohorts alternately.
 
-    The problems are dealt to two cohorts alternately. A cohort's turn comes when Lean is done with
-    all of its theorems; then one state of each goes to the model as a batch, while Lean tries
-    tactics for the other cohort. So a batch depends on the order of the problems and on Lean's
-    answers, never on timing.
+    A cohort's turn comes when Lean is done with all of its theorems; then one state of each goes to
+    the model as a batch, while Lean tries tactics for the other cohort. So a batch depends on the
+    order of the problems and on Lean's answers, never on timing.
     """
 
     def __init__(
@@ -210,10 +209,9 @@ class _Pass:
         self.busy[task.lane.executor.submit(work, *args)] = cohort, task
 
     def _lane_for(self, problem: Problem) -> _Lane:
-        """Choose an engine that has the problem's file loaded, unless it is much busier.
+        """Choose an engine that has the problem's file loaded; another would elaborate it again.
 
-        Another engine would elaborate the file again. "Much busier" means half of an engine's fair
-        share of the two current batches.
+        But not one that is busier by half of an engine's fair share of the two current batches.
         """
         load = attrgetter("load")
         free: _Lane = min(self.lanes, key=load)

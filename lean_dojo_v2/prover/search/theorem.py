@@ -98,11 +98,7 @@ class TheoremSearch:
         return state
 
     def apply(self, node: Node, suggestions: Sequence[Suggestion]) -> list[Child]:
-        """Try tactics at a state.
-
-        Returns:
-            New states, most probable first; empty once the search is over.
-        """
+        """Try tactics at a state; return new states, most probable first, if the search goes on."""
         with self._timed():
             self._samples += len(suggestions)
             children: list[Child] = []
@@ -158,11 +154,7 @@ class TheoremSearch:
         return True
 
     def _try(self, node: Node, tactic: str) -> TacticOutcome:
-        """Try a tactic; retry once if the engine dies, perhaps for another reason.
-
-        Raises:
-            LeanError: If the state, lost with its engine, cannot be reached again.
-        """
+        """Try a tactic; retry once if the engine dies, perhaps for another reason."""
         self._lean_calls += 1
         outcome = self._try_once(node, tactic)
         if outcome.engine_died:
@@ -201,10 +193,7 @@ class TheoremSearch:
         return state
 
     def _again_if_lost(self, ask: Callable[[], AnswerT]) -> AnswerT:
-        """Ask Lean; retry once on a new engine if the engine is lost.
-
-        The engine is shared, so it may be lost to another theorem, or full of its imports.
-        """
+        """Ask Lean; again on a new engine if this one, which is shared, is lost or full."""
         try:
             return ask()
         except EngineLostError as error:

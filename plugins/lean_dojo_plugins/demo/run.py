@@ -78,13 +78,9 @@ class DemoSettings:
 
 @attrs.frozen
 class DemoStage:
-    """One prover's results on the held-out theorems.
+    """One prover's results on the held-out theorems: its share proved, and seconds of search.
 
-    Attributes:
-        stage: Its name; all but the first are models with automation beside them.
-        share: Its share of theorems proved.
-        seconds: Seconds of search, in all.
-        gain: Its comparison with automation alone; ``None`` for automation.
+    All but the first are models with automation beside them; ``gain`` compares them with it alone.
     """
 
     stage: str

@@ -26,13 +26,5 @@ class Constant:
     )
 
     def __call__(self, completions: list[str], **kwargs: Any) -> list[float]:  # noqa: ARG002
-        """Score a batch.
-
-        Args:
-            completions: Tactics, as texts.
-            **kwargs: Ignored.
-
-        Returns:
-            One number per completion.
-        """
+        """Score a batch."""
         return [self.value] * len(completions)

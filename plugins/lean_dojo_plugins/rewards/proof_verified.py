@@ -89,10 +89,7 @@ def _judgement(source: SourceTheorem, proof: str, trace: ProofTrace) -> TacticOu
 def _located(detail: str, lines: Sequence[str], first: int) -> str:
     """Return an error that quotes its line of the proof, since the file's positions are not known.
 
-    Args:
-        detail: The error, with its position in the text that Lean read.
-        lines: The proof's lines.
-        first: The number there of the first of them.
+    ``first`` is the number of the proof's first line in the text that Lean read.
     """
     place = _POSITION.search(detail)
     if place is None:

@@ -151,21 +151,15 @@ class _AnotherStateError(LeanError):
 
 @attrs.frozen
 class Replay:
-    """The place of a theorem, and of a tactic of its proof, for an exact replay.
-
-    Attributes:
-        tactic: The tactic of its own proof at that place.
-        position: Where that tactic starts, if recorded.
-        digest: Digest of the first goal there, if recorded.
-    """
+    """The place of a theorem, and of a tactic of its proof, for an exact replay."""
 
     file_path: str
     full_name: str
     start: Position
     end: Position
-    tactic: str
-    position: Position | None = None
-    digest: str | None = None
+    tactic: str  # of its own proof, at that place
+    position: Position | None = None  # of that tactic, if recorded
+    digest: str | None = None  # of the first goal there, if recorded
 
 
 @attrs.frozen

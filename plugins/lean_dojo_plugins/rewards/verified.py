@@ -29,10 +29,7 @@ def judge(
     """Check several tactics at one state, opening it as seldom as possible.
 
     Lean has ``timeout`` seconds for each. A tactic that kills two engines is judged ``timed_out``;
-    the next one is tried on another engine.
-
-    Raises:
-        EngineLostError: If opening the state kills the engine.
+    an ``EngineLostError`` means that opening the state does.
     """
     point: ProofPoint | None = None
     fallback: Fallback | None = None

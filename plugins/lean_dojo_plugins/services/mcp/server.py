@@ -34,10 +34,7 @@ def make_mcp_server(
     *,
     retrieve: Callable[[str, int], list[Answer]] | None = None,
 ) -> MCPServer[Any]:
-    """Make the server, which closes its engines at its end.
-
-    ``folders`` are those whose files it reads; ``retrieve`` finds premises for a state, best first.
-    """
+    """Make the server, which reads files of ``folders`` and closes its engines at its end."""
 
     @asynccontextmanager
     async def lifespan(_server: MCPServer[Any]) -> AsyncIterator[None]:

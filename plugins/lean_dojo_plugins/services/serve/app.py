@@ -75,14 +75,10 @@ def make_app(
     prover: BaseProver | None = None,
     hosts: Collection[str] | None = LOCAL_HOSTS,
 ) -> Starlette:
-    """Make the application.
+    """Make the application, which closes the service at its end.
 
-    Args:
-        service: Answers the requests; closed when the application ends.
-        token: Token required as ``Authorization: Bearer …``, except for ``/health`` and the page;
-            ``None`` for none.
-        prover: Prover of the playground; default: Lean's automation.
-        hosts: Allowed host names; ``None`` for any.
+    Clients send a token as ``Authorization: Bearer …``, except for ``/health`` and the page. The
+    playground's prover is Lean's automation by default. ``hosts`` are allowed host names, or any.
     """
     playground = Playground(prover or AutomationProver())
 

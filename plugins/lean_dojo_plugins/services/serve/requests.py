@@ -44,13 +44,7 @@ class ProblemQuestion(StrictRequest):
 
 
 class TacticQuestion(ProblemQuestion):
-    """One tactic at a state.
-
-    Attributes:
-        tactics: Tactics that lead from the problem to the state; none for the problem itself. A
-            goal may also be a state as Lean prints it.
-        tactic: The tactic to judge; ``None`` to see the state alone.
-    """
+    """One tactic at a state that others lead to; without one, the state is shown."""
 
     tactics: list[str] = []
     tactic: str | None = None
@@ -65,11 +59,7 @@ class ProofQuestion(ProblemQuestion):
 
 
 class FileQuestion(StrictRequest):
-    """A whole file.
-
-    Attributes:
-        reference: A file that states what was to be proved, with ``sorry`` for every proof.
-    """
+    """A whole file; a ``reference`` states what is to be proved, with ``sorry`` for each proof."""
 
     text: str
     reference: str | None = None

@@ -37,13 +37,7 @@ _HEADERS = {
 
 
 class Walls:
-    """Refuses requests of other sites and without the token, and sets security headers.
-
-    Args:
-        app: The application behind it.
-        hosts: Allowed host names; ``None`` for any.
-        token: Token required for all but the page and the server's health; ``None`` for none.
-    """
+    """Refuses requests of other sites and without the token, and sets security headers."""
 
     def __init__(
         self, app: ASGIApp, hosts: Collection[str] | None, token: str | None = None
