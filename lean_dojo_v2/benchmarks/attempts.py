@@ -11,7 +11,7 @@ import orjson
 
 from lean_dojo_core.errors import DataError, UsageError
 from lean_dojo_v2.errors import UnreadableFileError
-from lean_dojo_v2.files import append_lines, atomic_write_bytes, read_records
+from lean_dojo_v2.files import append_lines, atomic_write_bytes, read_json, read_records
 from lean_dojo_v2.prover import Failure, SearchResult
 
 RUN_FILE = "run.json"
@@ -94,10 +94,7 @@ class AttemptFolder:
         if not file.is_file():
             what = f"is not a run of `lean-dojo bench`: it has no {RUN_FILE}"
             raise UnreadableFileError(what, path=self.path)
-        try:
-            found = orjson.loads(file.read_bytes())
-        except (OSError, ValueError) as error:
-            raise DataError(f"is not a run of `lean-dojo bench`: {error}", path=file) from error
+        found = read_json(file)
         if not isinstance(found, dict):
             raise DataError("is not a run of `lean-dojo bench`", path=file)
         return found

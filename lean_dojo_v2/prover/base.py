@@ -204,11 +204,7 @@ def answered(
 
 
 def source_in(project: Path | str | None, theorem: Theorem) -> SourceTheorem:
-    """Read a theorem's file.
-
-    Args:
-        project: The folder that holds the theorem's repository.
-        theorem: The theorem.
+    """Read the file of a theorem in the folder that holds its repository.
 
     Raises:
         UsageError: If there is no folder.

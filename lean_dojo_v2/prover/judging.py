@@ -1,12 +1,13 @@
-"""Requests judged on an engine, with plain data in and out, so that any pool can run them.
+"""Tactics and proofs judged on an engine; what any pool can run has plain data in and out.
 
-All raise ``RequestError`` if the client is at fault (a start that cannot be opened, a tactic that
-Lean does not accept), and ``EngineLostError`` if the engine died or the time was up.
+Functions ``judge_…`` raise ``RequestError`` if the client is at fault (a start that cannot be
+opened, a tactic that Lean does not accept), and ``EngineLostError`` if the engine died or the time
+was up.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import attrs
@@ -22,6 +23,7 @@ from lean_dojo_v2.lean import (
     Server,
     ServerError,
     TacticOutcome,
+    Verdict,
     check_file,
     check_tactic,
     open_expression,
@@ -29,9 +31,72 @@ from lean_dojo_v2.lean import (
     print_goals,
 )
 from lean_dojo_v2.prover.completions import proof_of
-from lean_dojo_v2.prover.problem import Opens, Problem, raise_if_lost, replay
+from lean_dojo_v2.prover.problem import Opens, Problem, keep_state, raise_if_lost, replay
 
 Answer = dict[str, Any]
+
+
+@attrs.frozen
+class PlayedTactic:
+    """The outcome of one tactic."""
+
+    tactic: str
+    verdict: Verdict
+    state: str = ""  # the goals that it leaves
+    finished: bool = False  # whether it leaves none
+    valid: bool = False  # whether the proof that it finishes passes full verification
+    detail: str = ""  # why the tactic or the finished proof was rejected
+
+    @property
+    def accepted(self) -> bool:
+        """Whether Lean accepts it at its state."""
+        return self.verdict in {Verdict.SOLVED, Verdict.UNPROVEN}
+
+
+def begin_play(server: Server, problem: Problem, show: Callable[[GoalState], str]) -> str:
+    """Open a problem, and show its goals."""
+    return show(replay(server, problem, ()))
+
+
+def play_tactic(
+    server: Server,
+    problem: Problem,
+    tactics: tuple[str, ...],
+    tactic: str,
+    *,
+    show: Callable[[GoalState], str],
+    heartbeats: int | None,
+    timeout: float,
+) -> PlayedTactic:
+    """Run a tactic, which is hostile input, after others; a proof that it finishes is verified.
+
+    It may take so many of Lean's heartbeats (``None``: Lean's own limit), and seconds, a safety
+    net. ``show`` prints the goals that it leaves.
+
+    Raises:
+        RequestError: The earlier tactics cannot be replayed.
+        EngineLostError: The engine was lost; another one may succeed.
+    """
+    before = replay(server, problem, tactics, heartbeats=heartbeats)
+    outcome = check_tactic(
+        server,
+        before,
+        tactic,
+        own_names=problem.own_names,
+        heartbeats=heartbeats,
+        timeout=timeout,
+    )
+    raise_if_lost(outcome)
+    if outcome.state is None:
+        return PlayedTactic(tactic, outcome.verdict, detail=outcome.detail)
+    state = show(outcome.state)
+    if not outcome.state.is_solved:
+        keep_state(server, problem, (*tactics, tactic), outcome.state)
+        return PlayedTactic(tactic, outcome.verdict, state=state)
+    whole = problem.check(server, "\n".join([*tactics, tactic]))
+    return PlayedTactic(
+        tactic, outcome.verdict, state, finished=True, valid=whole.valid, detail=whole.detail
+    )
 
 
 @attrs.frozen

@@ -40,22 +40,14 @@ _PRIVATE = re.compile(r"_private\..*?\.\d+\.")
 
 @attrs.frozen
 class UnprovedDeclaration:
-    """A declaration of a file with ``sorry``s, numbered from 0.
-
-    Attributes:
-        written: Its text in the file.
-        start: Index of that text in the file.
-        sorries: Range of each ``sorry``, as indices into that text.
-        example: Generated name of an ``example``, and its place in the text; ``None`` for others.
-        trouble: Why nothing in it can be proved; empty otherwise.
-    """
+    """A declaration of a file with ``sorry``s, numbered from 0."""
 
     source: SourceTheorem
-    written: str = attrs.field(repr=False)
-    start: int
-    sorries: tuple[tuple[int, int], ...]
-    example: tuple[str, int] | None = None
-    trouble: str = ""
+    written: str = attrs.field(repr=False)  # its text in the file
+    start: int  # index of that text in the file
+    sorries: tuple[tuple[int, int], ...]  # their ranges, as indices into that text
+    example: tuple[str, int] | None = None  # generated name of an `example`, its place in the text
+    trouble: str = ""  # why nothing in it can be proved
 
     @property
     def name(self) -> str:
@@ -119,13 +111,7 @@ class UnprovedDeclaration:
 
 @attrs.frozen
 class Sorry:
-    """One ``sorry`` of a file.
-
-    Attributes:
-        line: Its line in the file, from 1.
-        column: Its column, from 1.
-        goal: Its goal, as Lean prints it.
-    """
+    """One ``sorry`` of a file: line and column count from 1, its goal is as Lean prints it."""
 
     declaration: UnprovedDeclaration
     number: int
@@ -176,10 +162,9 @@ class Sorry:
 
 
 def find_sorries(server: Server, text: str, file_path: str) -> tuple[list[Sorry], list[str]]:
-    """Find every ``sorry`` of a file; if it imports from a project, that is the engine's.
+    """Find every ``sorry`` of a file, in order, and the errors that Lean reports of it.
 
-    Returns:
-        The ``sorry``s in their order, and the errors that Lean reports of the file.
+    If it imports from a project, that is the engine's.
 
     Raises:
         RequestError: If the file cannot be opened: its header, or a module that it imports.

@@ -48,8 +48,7 @@ def sampling_whole_proofs(make: Callable[[int], AnyProver]) -> Callable[[int], W
 class WholeProofs:
     """A prover that samples whole proofs instead of searching, with another prover's model.
 
-    Attributes:
-        seed: Seed of the samples, with the theorem's name; ``None``: the most probable proof.
+    Samples follow from the seed and the theorem's name; without a seed it takes the most probable.
     """
 
     prover: AnyProver

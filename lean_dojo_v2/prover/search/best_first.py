@@ -268,15 +268,12 @@ class _Pass:
             self._open_more(cohort)
             return
         self.patience.answered()
+        report = []
         for (task, node), proposed in zip(batch, suggestions, strict=True):
             self._submit(cohort, task, task.run.apply, node, proposed)
+            report.append((task.run.problem.name, node, proposed))
         if self.on_batch is not None:
-            self.on_batch(
-                [
-                    (task.run.problem.name, node, proposed)
-                    for (task, node), proposed in zip(batch, suggestions, strict=True)
-                ]
-            )
+            self.on_batch(report)
 
     def _queue_found(self, tasks: Sequence[_Task]) -> None:
         """Queue the states reached by Lean."""

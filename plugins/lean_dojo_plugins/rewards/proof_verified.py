@@ -10,7 +10,7 @@ import attrs
 
 from lean_dojo_core import Span
 from lean_dojo_plugins.rewards.adapter import completion_texts
-from lean_dojo_plugins.rewards.lean_reward import LeanReward, Question
+from lean_dojo_plugins.rewards.lean_reward import LeanReward, Question, a_number
 from lean_dojo_plugins.rewards.rows import RowTheorem, theorem_of_row
 from lean_dojo_v2.lean import (
     EngineLostError,
@@ -104,7 +104,6 @@ def _located(detail: str, lines: Sequence[str], first: int) -> str:
 SHOWN = 500
 """Characters of an error shown to a model."""
 AGAIN = "Write the whole proof again."
-_a_number = fields.must_be("a number", fields.is_number)
 
 
 @attrs.define(eq=False, slots=False)
@@ -136,11 +135,11 @@ class ProofVerified(LeanReward):
             "a number of at least 0 and less than 1", lambda v: fields.is_number(v) and 0 <= v < 1
         ),
     )
-    sound: float = setting(1.0, "Value of a tactic that holds and changes goals.", _a_number)
+    sound: float = setting(1.0, "Value of a tactic that holds and changes goals.", a_number)
     failing: float = setting(
-        -1.0, "Value of the first tactic that fails, or of an end that leaves goals.", _a_number
+        -1.0, "Value of the first tactic that fails, or of an end that leaves goals.", a_number
     )
-    following: float = setting(0.0, "Value of what follows the first failing tactic.", _a_number)
+    following: float = setting(0.0, "Value of what follows the first failing tactic.", a_number)
 
     name = "proof-verified"
     wanted = "a block of tactics"
