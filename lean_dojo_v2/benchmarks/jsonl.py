@@ -350,7 +350,6 @@ def normalised_statement(statement: str) -> str:
 
 
 def _bound(words: list[str]) -> Iterator[str]:
-    """Yield the names that binders introduce, in the order of the text."""
     goes_on = 0  # brackets up to here belong to the previous binder: ∀ x (h : p)
     for place, word in enumerate(words):
         if word not in _BRACKETS and word not in _BINDERS:

@@ -40,6 +40,7 @@ from .problem import (
     Opens as Opens,
     Problem as Problem,
     TheoremProblem as TheoremProblem,
+    again_if_lost as again_if_lost,
 )
 from .search.best_first import BestFirstSearch as BestFirstSearch
 from .search.result import Failure as Failure, SearchResult as SearchResult

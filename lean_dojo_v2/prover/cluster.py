@@ -60,7 +60,6 @@ class ClusterProver:
         self._slots = [_Slot() for _ in range(self._room())]
 
     def _room(self) -> int:
-        """Count the actors that fit on the nodes."""
         room, most = 0, 0
         for node in self._ray.nodes():
             has = node["Resources"] if node["Alive"] else {}
@@ -103,7 +102,6 @@ class ClusterProver:
     def _dealt(
         self, work: _Work, problems: Sequence[Problem]
     ) -> Iterator[tuple[int, SearchResult]]:
-        """Deal problems to the actors for such work."""
         left, losses = len(problems), Counter[int]()
         size = max(1, min(2 * self.settings.batch_size, -(-left // len(self._slots))))
         todo = deque([*range(left)[start : start + size]] for start in range(0, left, size))

@@ -186,13 +186,11 @@ def _names(full_name: str) -> set[str]:
 
 
 def _stated(code: str, full_name: str) -> list[re.Match[str]]:
-    """Return the statements of the theorem in a text."""
     names = _names(full_name)
     return [one for one in _DECLARATION.finditer(code) if one["name"] in names]
 
 
 def _proof_in(code: str) -> str:
-    """Return the proof of the last theorem of a text, or all of it."""
     found = list(_DECLARATION.finditer(code))
     proof = _block(code, found[-1]) if found else _tactics(code)
     return code if proof is None else proof

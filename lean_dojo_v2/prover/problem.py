@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import threading
 import weakref
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeVar
 
 import attrs
 
@@ -14,6 +14,7 @@ from lean_dojo_core.records import Theorem
 from lean_dojo_v2.lean import (
     PROOF_TIMEOUT,
     EngineDiedError,
+    EngineLostError,
     EngineTimeoutError,
     GoalState,
     LRUCache,
@@ -31,6 +32,7 @@ from lean_dojo_v2.lean import (
 )
 from lean_dojo_v2.prover.suggestion import Place
 
+AnswerT = TypeVar("AnswerT")
 KEPT_STATES = 128
 """Number of states kept alive per engine; others are replayed."""
 
@@ -163,6 +165,21 @@ def replay(
         state = outcome.state
         kept[start, played[:number]] = state
     return state
+
+
+def again_if_lost(
+    ask: Callable[[], AnswerT], note: Callable[[EngineLostError], None] = lambda _: None
+) -> AnswerT:
+    """Ask Lean; again on a new engine if this one is lost, perhaps for another reason.
+
+    The engine is shared, so it may be lost to another theorem, or full of its imports. ``note``
+    hears of the first loss.
+    """
+    try:
+        return ask()
+    except EngineLostError as error:
+        note(error)
+        return ask()
 
 
 def keep_state(server: Server, start: Opens, tactics: tuple[str, ...], state: GoalState) -> None:

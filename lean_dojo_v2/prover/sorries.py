@@ -227,7 +227,6 @@ def _declaration(places: PositionMap, unit: CompilationUnit, file_path: str) -> 
 
 
 def _head(text: str) -> tuple[Token | None, str]:
-    """Return the keyword and the name of a declaration."""
     depth = 0
     words: Iterator[Token] = code_tokens(text)
     for token in words:

@@ -21,7 +21,13 @@ from lean_dojo_v2.lean import (
     Server,
 )
 from lean_dojo_v2.prover.completions import proof_of
-from lean_dojo_v2.prover.problem import GoalProblem, Problem, TheoremProblem, seed_of
+from lean_dojo_v2.prover.problem import (
+    GoalProblem,
+    Problem,
+    TheoremProblem,
+    again_if_lost,
+    seed_of,
+)
 from lean_dojo_v2.prover.search.result import Failure, SearchResult
 from lean_dojo_v2.prover.suggestion import GeneratorError, Patience
 from lean_dojo_v2.runs import report_progress
@@ -136,24 +142,21 @@ def _checked(problem: Problem, server: Server, proof: str) -> SearchResult:
     if not proof.strip():
         detail = "the model wrote no proof that ends"
         return SearchResult(problem.name, False, reason=Failure.REFUSED, detail=detail, samples=1)
-    began, clock, cheats = time.monotonic(), 0, False
+    began, cheats = time.monotonic(), False
     reason: Failure | None = Failure.REFUSED
-    for last in (False, True):
-        try:
-            outcome = problem.check(server, proof)
-        except EngineLostError as error:
-            clock += isinstance(error, EngineTimeoutError)
-            detail = f"the engine was lost over it: {error}"
-            if not last:
-                continue
-        except EngineUnavailableError:
-            raise
-        except LeanError as error:
-            reason, detail = Failure.CANNOT_OPEN, str(error)
-        else:
-            reason = None if outcome.valid else Failure.REFUSED
-            detail, cheats = outcome.detail, outcome.refusal is not None
-        break
+    lost: list[EngineLostError] = []
+    try:
+        outcome = again_if_lost(lambda: problem.check(server, proof), lost.append)
+    except EngineLostError as error:
+        lost.append(error)
+        detail = f"the engine was lost over it: {error}"
+    except EngineUnavailableError:
+        raise
+    except LeanError as error:
+        reason, detail = Failure.CANNOT_OPEN, str(error)
+    else:
+        reason = None if outcome.valid else Failure.REFUSED
+        detail, cheats = outcome.detail, outcome.refusal is not None
     return SearchResult(
         problem.name,
         reason is None,
@@ -164,7 +167,7 @@ def _checked(problem: Problem, server: Server, proof: str) -> SearchResult:
         samples=1,
         lean_calls=1,
         refused_proofs=int(cheats),
-        ended_by_clock=clock,
+        ended_by_clock=sum(isinstance(error, EngineTimeoutError) for error in lost),
         seconds=time.monotonic() - began,
     )
 

@@ -125,12 +125,9 @@ def _statements(server: Server, names: Sequence[str]) -> Iterator[tuple[str, str
                 said = message.data
                 name = re.split(r"[\s:]|\.\{", said, maxsplit=1)[0]
                 if name in names and "⋯" not in said and "sorry" not in said:
-                    yield name, f"theorem {_accessible(said.strip())} :="
-
-
-def _accessible(text: str) -> str:
-    """Replace inaccessible names, such as ``α✝``, by writable ones."""
-    return re.sub(r"✝[⁰¹²³⁴⁵⁶⁷⁸⁹]*", "'", text)
+                    # Inaccessible names, such as x✝, become writable ones.
+                    accessible = re.sub(r"✝[⁰¹²³⁴⁵⁶⁷⁸⁹]*", "'", said.strip())
+                    yield name, f"theorem {accessible} :="
 
 
 def _digests(

@@ -173,7 +173,6 @@ class _Pass:
                 self.cohorts.append(ready)
 
     def _note_progress(self) -> None:
-        """Record the progress message of a long command."""
         searched = [task.run for cohort in self.cohorts for task in cohort.active]
         under_way = [run for run in searched if run.result is None]
         if not under_way:

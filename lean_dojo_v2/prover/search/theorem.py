@@ -6,9 +6,10 @@ import heapq
 import itertools
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any
 
 import attrs
 
@@ -29,12 +30,10 @@ from lean_dojo_v2.lean import (
     state_digest,
 )
 from lean_dojo_v2.lean_agent import ProverConfig
-from lean_dojo_v2.prover.problem import Problem, seed_of
+from lean_dojo_v2.prover.problem import Problem, again_if_lost, seed_of
 from lean_dojo_v2.prover.search.result import Failure, SearchResult
 from lean_dojo_v2.prover.search.tree import Node, NodeStatus, SearchTree
 from lean_dojo_v2.prover.suggestion import Suggestion
-
-AnswerT = TypeVar("AnswerT")
 
 KEPT_STATES = 512
 """Maximum number of a theorem's states kept in its engine; others are replayed."""
@@ -79,7 +78,7 @@ class TheoremSearch:
         with self._timed():
             try:
                 self._lean_calls += 1
-                state = self._again_if_lost(self._open)
+                state = again_if_lost(self._open, self._note_clock)
             except LeanError as error:
                 self._note_clock(error)
                 lost = isinstance(error, (EngineUnavailableError, EngineLostError))
@@ -88,7 +87,7 @@ class TheoremSearch:
             root = self.tree.add(None, "", str(state), 0.0, 0.0)
             self._alive[root.id] = state
             self._is_new(state)
-            heapq.heappush(self._queue, (0.0, next(self._order), root))
+            self._enqueue(root, 0.0)
             return []
 
     def _open(self) -> GoalState:
@@ -183,7 +182,7 @@ class TheoremSearch:
         held = self._alive.get(node.id)
         if held is not None and self.server.holds(held):
             return held
-        return self._again_if_lost(lambda: self._replay(node))
+        return again_if_lost(lambda: self._replay(node), self._note_clock)
 
     def _replay(self, node: Node) -> GoalState:
         state = self.problem.open(self.server)
@@ -192,16 +191,7 @@ class TheoremSearch:
         self._alive[node.id] = state
         return state
 
-    def _again_if_lost(self, ask: Callable[[], AnswerT]) -> AnswerT:
-        """Ask Lean; again on a new engine if this one, which is shared, is lost or full."""
-        try:
-            return ask()
-        except EngineLostError as error:
-            self._note_clock(error)
-            return ask()
-
     def _confirm(self, child: Child) -> bool:
-        """Have Lean verify the finished proof in full."""
         tactics = [*self.tree.tactics(child.parent), child.tactic]
         proof = "\n".join(tactics)
         node = self.tree.add(child.parent, child.tactic, "no goals", child.logprob, 0.0)
@@ -218,7 +208,8 @@ class TheoremSearch:
     def _check(self, proof: str) -> ProofOutcome:
         self._lean_calls += 1
         try:
-            return self._again_if_lost(lambda: self.problem.check(self.server, proof))
+            check = partial(self.problem.check, self.server, proof)
+            return again_if_lost(check, self._note_clock)
         except EngineLostError as error:
             self._note_clock(error)
             return ProofOutcome(False, f"the engine was lost over it: {error}")
@@ -244,22 +235,21 @@ class TheoremSearch:
             self.expansions += 1
             node = heapq.heappop(self._queue)[2]
             node.expansions.append(self.expansions)
-            self._keep_open(node)
+            cost, visits = self.settings.revisit_cost, len(node.expansions)
+            if cost is not None and visits < self.settings.visits:
+                self._enqueue(node, node.priority + cost * visits)
             return node
         return None
 
-    def _keep_open(self, node: Node) -> None:
-        """Queue an expanded state again, at the cost of its visits so far."""
-        cost, visits = self.settings.revisit_cost, len(node.expansions)
-        if cost is not None and visits < self.settings.visits:
-            heapq.heappush(self._queue, (node.priority + cost * visits, next(self._order), node))
+    def _enqueue(self, node: Node, priority: float) -> None:
+        heapq.heappush(self._queue, (priority, next(self._order), node))
 
     def _queue_again(self) -> bool:
         """Queue the expanded states again that may be revisited."""
         for node in self.tree.nodes:
             expanded = node.status is NodeStatus.EXPANDED
             if expanded and len(node.expansions) < self.settings.visits:
-                heapq.heappush(self._queue, (node.priority, next(self._order), node))
+                self._enqueue(node, node.priority)
         return bool(self._queue)
 
     def seed(self, node: Node) -> int:
@@ -282,7 +272,7 @@ class TheoremSearch:
         text = str(child.state)
         node = self.tree.add(child.parent, child.tactic, text, child.logprob, priority)
         self._alive[node.id] = child.state
-        heapq.heappush(self._queue, (priority, next(self._order), node))
+        self._enqueue(node, priority)
         if len(self._alive) > KEPT_STATES:
             for _, _, distant in sorted(self._queue)[KEPT_STATES // 2 :]:
                 self._alive.pop(distant.id, None)

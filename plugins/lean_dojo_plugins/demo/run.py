@@ -222,7 +222,6 @@ class Demo:
         )  # fmt: skip
 
     def _train(self, trainer: str, *more: str) -> None:
-        """Fine-tune the shipped model."""
         sizes = self.settings
         given = {
             "model_name": SHIPPED, "output_dir": self.folder / trainer, "seed": sizes.seed,
@@ -258,7 +257,6 @@ class Demo:
         cli.main(typed, prog_name="lean-dojo", standalone_mode=False)
 
     def _keep_largest_trees(self) -> None:
-        """Keep the largest trees of proofs."""
         folder = self._bench(EXPERT) / "trees"
         tried = AttemptFolder(folder.parent).attempts(PROVER)
         proved = {safe_name(one.name) for one in tried if one.success}

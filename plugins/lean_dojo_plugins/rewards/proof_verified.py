@@ -26,7 +26,7 @@ from lean_dojo_v2.lean import (
     split_helpers,
     trace_proof,
 )
-from lean_dojo_v2.prover import proof_of
+from lean_dojo_v2.prover import again_if_lost, proof_of
 from lean_dojo_v2.settings import fields, setting
 
 _AS_TERM = re.compile(r"exact\s+")
@@ -53,17 +53,15 @@ def _judge_proof(
     proof = proof_of(completion, source.full_name)
     if not proof.strip():
         return TacticOutcome(Verdict.UNPARSED, detail="the completion contains no proof")
-    for again in (True, False):
-        try:
-            return _judgement(source, proof, trace_proof(server, source, proof, timeout=timeout))
-        except EngineLostError as error:
-            if not again:
-                return TacticOutcome(Verdict.TIMED_OUT, detail=str(error))
-        except EngineUnavailableError:
-            raise
-        except LeanError as error:
-            return TacticOutcome(Verdict.UNOPENED, detail=str(error))
-    raise AssertionError  # both tries return or raise
+    try:
+        trace = again_if_lost(lambda: trace_proof(server, source, proof, timeout=timeout))
+    except EngineLostError as error:
+        return TacticOutcome(Verdict.TIMED_OUT, detail=str(error))
+    except EngineUnavailableError:
+        raise
+    except LeanError as error:
+        return TacticOutcome(Verdict.UNOPENED, detail=str(error))
+    return _judgement(source, proof, trace)
 
 
 def _judgement(source: SourceTheorem, proof: str, trace: ProofTrace) -> TacticOutcome:

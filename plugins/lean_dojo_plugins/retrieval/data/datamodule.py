@@ -130,7 +130,6 @@ class RetrievalDataModule(pl.LightningDataModule):
 
     @property
     def _rank_and_world(self) -> tuple[int, int]:
-        """The number of this process, and how many there are."""
         trainer = self.trainer
         return (0, 1) if trainer is None else (trainer.global_rank, trainer.world_size)
 

@@ -53,12 +53,10 @@ class Scores:
     Attributes:
         values: The mean of each of :data:`METRICS`.
         margins: Half of the 95 % interval of each, over tactics (normal).
-        count: Number of tactics.
     """
 
     values: dict[str, float]
     margins: dict[str, float]
-    count: int
 
     @classmethod
     def of(cls, rows: Sequence[Sequence[float]]) -> Scores:
@@ -70,4 +68,4 @@ class Scores:
             dict(zip(METRICS, one.tolist(), strict=True))
             for one in (table.mean(axis=0), 1.96 * spreads / np.sqrt(max(count, 1)))
         )
-        return cls(values, margins, count)
+        return cls(values, margins)

@@ -147,7 +147,6 @@ async def _body(request: Request, limit: int) -> bytes:
 
 
 def _where(error: ValidationError) -> str:
-    """Describe a validation error, with its field."""
     problems = []
     for problem in error.errors(include_url=False):
         place = ".".join(map(str, problem["loc"]))

@@ -84,7 +84,10 @@ async def _response(service: VerdictService, text: str, seconds: float) -> dict[
         places = await service.run(
             sorries_of, text, seconds, header=header, name="sorries", owner=text
         )
-        sorries = [_sorry(one) for one in places]
+        for one in places:
+            pos = {"line": one["line"], "column": one["column"]}
+            end = {**pos, "column": pos["column"] + len("sorry")}
+            sorries.append({"pos": pos, "endPos": end, "goal": one["goal"]})
     # A `sorry` that Kimina's own server would not list, and every other refusal, is an error. A
     # text without a theorem is none: `#eval` is answered by its messages.
     proves = found["theorems"] or refusal is not None
@@ -100,9 +103,3 @@ async def _response(service: VerdictService, text: str, seconds: float) -> dict[
     if sorries:
         response["sorries"] = sorries
     return response
-
-
-def _sorry(found: dict[str, Any]) -> dict[str, Any]:
-    pos = {"line": found["line"], "column": found["column"]}
-    end = {**pos, "column": pos["column"] + len("sorry")}
-    return {"pos": pos, "endPos": end, "goal": found["goal"]}
