@@ -52,15 +52,11 @@ class Attempt(SearchResult):
         return {key: value for key, value in super().to_dict().items() if key != "tactics"}
 
 
+@attrs.frozen
 class AttemptFolder:
-    """The folder of a run.
+    """The folder of a run; it is made when something is written."""
 
-    Args:
-        path: The folder; it is made when something is written.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    path: Path
 
     def begin(self, request: Mapping[str, Any]) -> None:
         """Record the request, or check that it is the same as before.

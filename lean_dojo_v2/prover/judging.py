@@ -7,7 +7,7 @@ was up.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import attrs
@@ -53,9 +53,9 @@ class PlayedTactic:
         return self.verdict in {Verdict.SOLVED, Verdict.UNPROVEN}
 
 
-def begin_play(server: Server, problem: Problem, show: Callable[[GoalState], str]) -> str:
+def begin_play(server: Server, problem: Problem) -> str:
     """Open a problem, and show its goals."""
-    return show(replay(server, problem, ()))
+    return str(replay(server, problem, ()))
 
 
 def play_tactic(
@@ -64,14 +64,13 @@ def play_tactic(
     tactics: tuple[str, ...],
     tactic: str,
     *,
-    show: Callable[[GoalState], str],
     heartbeats: int | None,
     timeout: float,
 ) -> PlayedTactic:
     """Run a tactic, which is hostile input, after others; a proof that it finishes is verified.
 
     It may take so many of Lean's heartbeats (``None``: Lean's own limit), and seconds, a safety
-    net. ``show`` prints the goals that it leaves.
+    net.
 
     Raises:
         RequestError: The earlier tactics cannot be replayed.
@@ -89,7 +88,7 @@ def play_tactic(
     raise_if_lost(outcome)
     if outcome.state is None:
         return PlayedTactic(tactic, outcome.verdict, detail=outcome.detail)
-    state = show(outcome.state)
+    state = str(outcome.state)
     if not outcome.state.is_solved:
         keep_state(server, problem, (*tactics, tactic), outcome.state)
         return PlayedTactic(tactic, outcome.verdict, state=state)

@@ -93,10 +93,7 @@ class UnprovedDeclaration:
         return outcome, text
 
     def _named(self, text: str) -> str:
-        if self.example is None:
-            return text
-        name, place = self.example
-        return f"{text[:place]}theorem _root_.{name}{text[place + len('example') :]}"
+        return text if self.example is None else _as_theorem(text, *self.example)
 
     def _check_part(self, server: Server, text: str, left: int) -> ProofOutcome:
         before = self.source.before
@@ -206,8 +203,7 @@ def _declaration(places: PositionMap, unit: CompilationUnit, file_path: str) -> 
     elif keyword.text == "example":
         full_name = f"example_at_line_{line}"
         example = (full_name, keyword.start)
-        place = start + keyword.start
-        whole = f"{text[:place]}theorem _root_.{full_name}{text[place + len('example') :]}"
+        whole = _as_theorem(text, full_name, start + keyword.start)
     else:
         known = [_PRIVATE.sub("", constant) for constant in unit.new_constants or ()]
         last = name.removeprefix("_root_.")
@@ -224,6 +220,11 @@ def _declaration(places: PositionMap, unit: CompilationUnit, file_path: str) -> 
         except LeanError as error:
             trouble = str(error)
     return UnprovedDeclaration(source, written, start, sorries, example, trouble)
+
+
+def _as_theorem(text: str, name: str, place: int) -> str:
+    """Give the ``example`` at a place in a text a name."""
+    return f"{text[:place]}theorem _root_.{name}{text[place + len('example') :]}"
 
 
 def _head(text: str) -> tuple[Token | None, str]:

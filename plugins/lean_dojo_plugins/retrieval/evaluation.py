@@ -130,14 +130,9 @@ class EvaluationReport(Evaluation):
     def __str__(self) -> str:
         """Return the table (Markdown), with notes."""
         lines = [_HEADER, *(row.cells() for row in self.rows)]
-        widths = [max(len(line[column]) for line in lines) for column in range(len(_HEADER))]
-
-        def line(cells: tuple[str, ...]) -> str:
-            padded = (cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
-            return f"| {' | '.join(padded)} |"
-
-        rule = f"|{'|'.join('-' * (width + 2) for width in widths)}|"
-        table = [line(_HEADER), rule, *map(line, lines[1:])]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        table = [f"| {' | '.join(map(str.ljust, line, widths))} |" for line in lines]
+        table.insert(1, f"|{'|'.join('-' * (width + 2) for width in widths)}|")
         notes = ["± is half of a 95 % interval over tactics.", *self._notes(), ANCHORS]
         return "\n".join([f"Checkpoint: {self.model}", "", *table, "", *notes])
 

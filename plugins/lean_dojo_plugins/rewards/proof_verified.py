@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -231,20 +231,13 @@ def places_in(text: str, proof: str) -> list[int] | None:
     [24, 25, 30]
     """
     lines = proof.split("\n")
-    kept = [line.strip() for line in lines]
-    pattern = r"[ \t\r]*\n[ \t]*".join(f"({re.escape(line)})" for line in kept)
-    found = None
-    for found in re.finditer(pattern, text):  # noqa: B007 - the last one
-        pass
-    if found is None or not proof.strip():
+    pattern = r"[ \t\r]*\n[ \t]*".join(f"({re.escape(line.strip())})" for line in lines)
+    found = list(re.finditer(pattern, text))
+    if not found or not proof.strip():
         return None
-    return list(_places(lines, [found.start(group + 1) for group in range(len(lines))], text))
-
-
-def _places(lines: Sequence[str], starts: Sequence[int], text: str) -> Iterator[int]:
-    last = len(lines) - 1
-    for number, (line, start) in enumerate(zip(lines, starts, strict=True)):
-        margin = len(line) - len(line.lstrip())
-        for index in range(len(line) + (number < last)):  # the end of the line counts, too
-            # Spaces before a line may be fewer than in the completion.
-            yield min(max(start + index - margin, 0), len(text) - 1)
+    places: list[int] = []
+    for number, line in enumerate(lines, 1):
+        # Spaces before a line may be fewer than in the completion; its end counts, too.
+        first = found[-1].start(number) - (len(line) - len(line.lstrip()))
+        places += (min(max(first + n, 0), len(text) - 1) for n in range(len(line) + 1))
+    return places[:-1]

@@ -19,13 +19,11 @@ from lean_dojo_v2.lean import (
     EngineName,
     EngineTimeoutError,
     EngineUnavailableError,
-    GoalState,
     LeanError,
     RequestError,
     SharedEngines,
     StaleStateError,
     Verdict,
-    print_goals,
     shared_engines,
 )
 from lean_dojo_v2.prover import PlayedTactic, begin_play, play_tactic
@@ -109,7 +107,7 @@ class LeanProofEnvironment:
         self._asked = problem_of_row(row, benchmark=self.benchmark, project=self.project)
         self._steps, self._calls = [], 0
         try:
-            self._begin = self._ask(begin_play, self._asked.problem, _goals)
+            self._begin = self._ask(begin_play, self._asked.problem)
         except EngineUnavailableError:
             raise
         except LeanError as error:
@@ -138,7 +136,7 @@ class LeanProofEnvironment:
         text = tactic.strip()
         try:
             made = self._ask(
-                partial(play_tactic, show=_goals, heartbeats=self.heartbeats, timeout=self.timeout),
+                partial(play_tactic, heartbeats=self.heartbeats, timeout=self.timeout),
                 self._problem,
                 tuple(step.tactic for step in self._steps),
                 text,
@@ -231,10 +229,6 @@ class LeanProofEnvironment:
         project = self._asked.project
         owner = name if project is None else str(project)
         return engines.submit(project, fn, *args, header=name, name=name, owner=owner).result()
-
-
-def _goals(state: GoalState) -> str:
-    return print_goals(state.goals)
 
 
 @cache
