@@ -1,7 +1,5 @@
 """Benchmarks of traced theorems: held-out ones, ``sorry`` ones, and the shipped sample."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Sets of statements: rows in the form of miniF2F and other public sets, and which to train on."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Base class of provers: a generator, the search around it, progress guidance."""
 
-from __future__ import annotations
-
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Texts of models: the prompt for a complete proof, and the parsing of completions."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 from itertools import takewhile

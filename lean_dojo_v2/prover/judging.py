@@ -5,8 +5,6 @@ opened, a tactic that Lean does not accept), and ``EngineLostError`` if the engi
 was up.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

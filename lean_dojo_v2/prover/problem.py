@@ -1,7 +1,5 @@
 """Problems of a search: a theorem in its file, or a bare goal; replay of tactics on them."""
 
-from __future__ import annotations
-
 import hashlib
 import threading
 import weakref

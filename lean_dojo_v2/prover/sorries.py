@@ -1,7 +1,5 @@
 """The ``sorry``s of a file as problems, proved in place and filled in."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """The prover for a trained model."""
 
-from __future__ import annotations
-
 from lean_dojo_core import Proves, Trainer, registry
 from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.kinds import provers

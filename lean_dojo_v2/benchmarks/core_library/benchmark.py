@@ -7,8 +7,6 @@ own module cannot be stated this way and are left out; so are those that Lean re
 differently.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import sys

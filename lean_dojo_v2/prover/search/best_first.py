@@ -11,8 +11,6 @@ model generates for others. Results do not depend on timing, unless the safety n
 A state without open goals is not yet a proof: the whole proof must pass full verification.
 """
 
-from __future__ import annotations
-
 import inspect
 import sys
 import time

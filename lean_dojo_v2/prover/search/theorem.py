@@ -1,7 +1,5 @@
 """The search of one theorem: its queue, its states alive in the engine, its limits."""
 
-from __future__ import annotations
-
 import heapq
 import itertools
 import time

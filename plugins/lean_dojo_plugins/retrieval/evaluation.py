@@ -1,7 +1,5 @@
 """Evaluate a model on dataset folders, beside BM25; the table of its metrics, with notes."""
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Lightning's trainer and callbacks, built from a configuration."""
 
-from __future__ import annotations
-
 import logging
 import warnings
 from collections.abc import Iterator, Sequence

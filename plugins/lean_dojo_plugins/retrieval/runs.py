@@ -4,8 +4,6 @@ Every step leaves its own checkpoint, with EWC's state; a call after a finished 
 run from the latest checkpoint.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Sequence

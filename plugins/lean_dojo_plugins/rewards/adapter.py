@@ -5,8 +5,6 @@ The documented rewards take texts and return tensors; TRL's own take message lis
 supports both forms, checks the results, and names the reward and plugin in errors.
 """
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 import math

@@ -1,7 +1,5 @@
 """The callback ``best-tactics``."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """``lean-dojo reward``: score completions without training, check a reward function."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The length-penalised reward."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import attrs

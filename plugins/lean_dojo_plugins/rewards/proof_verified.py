@@ -1,7 +1,5 @@
 """The reward of whole proofs: Lean's full verification."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any

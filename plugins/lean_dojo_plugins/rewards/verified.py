@@ -1,7 +1,5 @@
 """The reward of single tactics that Lean verifies, each at the state of its row."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """One theorem as an environment: tools to prove it, and full verification as its reward."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The Lightning data module: loaders from a split folder and a corpus."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Examples of retrieval: every tactic with the premises it uses, as rows and by number."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path

@@ -3,8 +3,6 @@
 Truncated files are skipped with a warning.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 import zipfile

@@ -1,7 +1,5 @@
 """Tactics from a sequence-to-sequence model: premises and goal in, a tactic out."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

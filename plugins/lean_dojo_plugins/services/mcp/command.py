@@ -1,7 +1,5 @@
 """``lean-dojo mcp``."""
 
-from __future__ import annotations
-
 import functools
 from pathlib import Path
 from typing import Any

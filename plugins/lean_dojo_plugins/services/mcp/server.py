@@ -1,7 +1,5 @@
 """Lean for coding agents over the Model Context Protocol, even without a toolchain."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """Read the output folder of a run."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path

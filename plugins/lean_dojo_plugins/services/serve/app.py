@@ -10,8 +10,6 @@ JSON), 421 (wrong host name), 503 (full; ``Retry-After``
 says when to try again) or 500 (an error of a plugin, or ours).
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager

@@ -5,8 +5,6 @@ an error message here, so that a client that counts errors is not misled; the re
 of its own, ``lean_dojo``.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from typing import Any, Self

@@ -4,8 +4,6 @@ Lines count from 1, columns from 0 in code points. A file that cannot be opened,
 does not have, is a :class:`RequestError`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

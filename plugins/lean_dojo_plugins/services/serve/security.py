@@ -6,8 +6,6 @@ preflight (anything but JSON), or use a host name that the other site has pointe
 rebinding). All three are refused.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hmac
 import re

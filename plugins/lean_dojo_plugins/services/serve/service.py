@@ -1,7 +1,5 @@
 """The engine pool of the server, with its limits and metrics."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 import threading
