@@ -1,10 +1,8 @@
 """The folder of a benchmark run: its settings, and one line per attempt."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import attrs
 import orjson
@@ -33,7 +31,7 @@ class Attempt(SearchResult):
     group: str | None = None
 
     @classmethod
-    def of(cls, name: str, number: int, group: str | None, result: SearchResult) -> Attempt:
+    def of(cls, name: str, number: int, group: str | None, result: SearchResult) -> Self:
         """Make an attempt from a search result.
 
         Its tactics are not kept, since the proof's text contains them.

@@ -1,12 +1,11 @@
 """Statistics of benchmarks: intervals, pass@k, a paired test, proofs against expansions."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from statistics import NormalDist, fmean, pvariance
+from typing import Self
 
 import attrs
 
@@ -42,7 +41,7 @@ class Share:
     high: float
 
     @classmethod
-    def of(cls, proved: int, tried: int) -> Share:
+    def of(cls, proved: int, tried: int) -> Self:
         """Compute the interval; for zero attempts it is from 0 to 1.
 
         >>> share = Share.of(7, 10)
@@ -86,7 +85,7 @@ class Estimate:
     high: float
 
     @classmethod
-    def of(cls, shares: Sequence[float]) -> Estimate:
+    def of(cls, shares: Sequence[float]) -> Self:
         """Average the theorems' shares; the interval treats theorems as a sample.
 
         It is Wilson's for an effective number of theorems, by the variance of the shares, reduced
@@ -174,7 +173,7 @@ class Comparison:
     high: float
 
     @classmethod
-    def of(cls, pairs: Iterable[tuple[bool, bool]]) -> Comparison:
+    def of(cls, pairs: Iterable[tuple[bool, bool]]) -> Self:
         """Compare theorem by theorem.
 
         >>> found = Comparison.of([(True, False)] * 6 + [(True, True)])

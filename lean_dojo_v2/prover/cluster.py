@@ -38,13 +38,10 @@ class ClusterProver:
     """Searches on a Ray cluster as a prover does on this machine.
 
     It uses the Ray of the running driver, and joins or starts one (``ray.init()``) if there is
-    none. As many actors start as the cluster has room for. Every node needs this package, and sees
-    models and Lean projects under the same paths. The actors end with this object.
-
-    Args:
-        make: Makes the prover, in every actor; sent there, so it must be picklable.
-        settings: Limits of the search; ``num_workers`` engines run in each actor, a CPU each.
-        on_gpu: Whether each actor needs a GPU, if the cluster has any.
+    none. As many actors start as the cluster has room for, each with a prover, which the picklable
+    ``make`` makes, ``num_workers`` engines, a CPU each, and ``on_gpu`` a GPU, if the cluster has
+    any. Every node needs this package, and sees models and Lean projects under the same paths. The
+    actors end with this object.
 
     Raises:
         EngineUnavailableError: If Ray is not installed.

@@ -128,7 +128,6 @@ def replay(
     tactics: Sequence[str],
     *,
     heartbeats: int | None = None,
-    timeout: float = PROOF_TIMEOUT,
 ) -> GoalState:
     """Open a problem and run tactics from it, reusing states that the engine still holds.
 
@@ -153,7 +152,7 @@ def replay(
             step,
             own_names=start.own_names,
             heartbeats=heartbeats,
-            timeout=timeout,
+            timeout=PROOF_TIMEOUT,
         )
         raise_if_lost(outcome)
         if outcome.verdict is Verdict.TIMED_OUT:

@@ -1,13 +1,10 @@
 """Whole proofs, sampled from a model and verified by Lean."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from queue import SimpleQueue
-from typing import TYPE_CHECKING
 
 import attrs
 
@@ -20,6 +17,7 @@ from lean_dojo_v2.lean import (
     LRUCache,
     Server,
 )
+from lean_dojo_v2.prover.base import AnyProver
 from lean_dojo_v2.prover.completions import proof_of
 from lean_dojo_v2.prover.problem import (
     GoalProblem,
@@ -32,22 +30,10 @@ from lean_dojo_v2.prover.search.result import Failure, SearchResult
 from lean_dojo_v2.prover.suggestion import GeneratorError, Patience
 from lean_dojo_v2.runs import report_progress
 
-if TYPE_CHECKING:
-    from lean_dojo_v2.prover.base import AnyProver
-
 BATCH = 32
 """Number of proofs sampled together."""
 KEPT_RESULTS = 100_000
 """Number of results in the cache."""
-
-
-def sampling_whole_proofs(make: Callable[[int], AnyProver]) -> Callable[[int], WholeProofs]:
-    """Turn a factory of provers by seed into one of provers that sample whole proofs.
-
-    Equal proofs of a theorem are checked once, for all seeds.
-    """
-    known: LRUCache[SearchResult] = LRUCache(KEPT_RESULTS)
-    return lambda seed: WholeProofs(make(seed), seed=seed, known=known)
 
 
 @attrs.define
@@ -135,6 +121,15 @@ class WholeProofs:
         finally:
             free.put(server)
         return result
+
+
+def sampling_whole_proofs(make: Callable[[int], AnyProver]) -> Callable[[int], WholeProofs]:
+    """Turn a factory of provers by seed into one of provers that sample whole proofs.
+
+    Equal proofs of a theorem are checked once, for all seeds.
+    """
+    known: LRUCache[SearchResult] = LRUCache(KEPT_RESULTS)
+    return lambda seed: WholeProofs(make(seed), seed=seed, known=known)
 
 
 def _checked(problem: Problem, server: Server, proof: str) -> SearchResult:

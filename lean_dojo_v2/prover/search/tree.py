@@ -1,13 +1,11 @@
 """The record of a search, its states and how they were reached, and its picture."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from xml.sax.saxutils import escape
 
 import attrs
@@ -106,12 +104,12 @@ class SearchTree:
         atomic_write_bytes(path, orjson.dumps(self.to_dict(), option=orjson.OPT_INDENT_2))
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> SearchTree:
+    def from_dict(cls, data: dict[str, Any]) -> Self:
         """Restore from :meth:`to_dict`."""
         return cls(data["name"], [Node(**node) for node in data["nodes"]])
 
     @classmethod
-    def load(cls, path: Path | str) -> SearchTree:
+    def load(cls, path: Path | str) -> Self:
         """Load from :meth:`save`.
 
         Raises:

@@ -1,10 +1,8 @@
 """Folders and repositories that the clients of a service may name: those given at its start."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import attrs
 import click
@@ -28,7 +26,7 @@ class ServedFolders:
     repositories: Mapping[str, Path] = attrs.field(factory=dict)
 
     @classmethod
-    def of(cls, given: Iterable[str], *more: Path | str | None) -> ServedFolders:
+    def of(cls, given: Iterable[str], *more: Path | str | None) -> Self:
         """Read values of the option ``--folder``, each ``DIR`` or ``URL=DIR``, and further folders.
 
         Raises:

@@ -1,12 +1,10 @@
 """Batches: tokens of texts, training items, and the tensors of a batch."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TypeAlias, TypedDict
+from typing import Self, TypeAlias, TypedDict
 
 import attrs
 import numpy as np
@@ -46,7 +44,7 @@ class TokenStore:
     offsets: torch.Tensor = attrs.field(repr=False)  # int64[N + 1]: where each text starts
 
     @classmethod
-    def build(cls, texts: Iterable[str], tokenizer: str, max_length: int) -> TokenStore:
+    def build(cls, texts: Iterable[str], tokenizer: str, max_length: int) -> Self:
         """Encode texts, each cut to ``max_length`` tokens including the end token."""
         encode = load_tokenizer(tokenizer)
         lengths, parts = [0], [np.zeros(0, np.int32)]
@@ -222,7 +220,7 @@ class LengthGroupedBatches:
     start: int = 0
 
     @property
-    def sampler(self) -> LengthGroupedBatches:
+    def sampler(self) -> Self:
         """This object, where Lightning looks for ``set_epoch``."""
         return self
 

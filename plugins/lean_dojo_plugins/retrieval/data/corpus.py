@@ -3,14 +3,12 @@
 The files that a file imports are a bit row, so that thousands of files take a few megabytes.
 """
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 import attrs
 import numpy as np
@@ -80,12 +78,8 @@ class Corpus:
     _numbers: dict[str, int] = attrs.field(repr=False)
 
     @classmethod
-    def read(cls, path: Path | str) -> Corpus:
-        """Read a ``corpus.jsonl``.
-
-        Raises:
-            DataError: If it is missing or bad (:func:`closure`); names the line or the path.
-        """
+    def read(cls, path: Path | str) -> Self:
+        """Read a ``corpus.jsonl``; a ``DataError`` says what is missing or bad, and where."""
         if not Path(path).is_file():
             what = (
                 "there is no such corpus; export one with `lean-dojo database export`, or name one"
@@ -94,7 +88,7 @@ class Corpus:
         return cls.build(read_corpus(path), source=path)
 
     @classmethod
-    def build(cls, files: Iterable[PremiseFile], *, source: Path | str = "corpus") -> Corpus:
+    def build(cls, files: Iterable[PremiseFile], *, source: Path | str = "corpus") -> Self:
         """Build a corpus from files in any order; of several with the same path the first wins."""
         imports: dict[str, tuple[str, ...]] = {}
         counts: list[int] = []

@@ -5,10 +5,8 @@ repositories the Fisher information adds up and the anchor is the latest model (
 2018, "Progress & Compress", online EWC with decay 1), so one penalty stands for all of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Self
 
 import attrs
 import torch
@@ -35,9 +33,9 @@ class Consolidation:
         ]
         return torch.stack(terms).sum()
 
-    def to(self, device: torch.device) -> Consolidation:
+    def to(self, device: torch.device) -> Self:
         """Move to a device."""
-        return Consolidation(
+        return type(self)(
             {name: value.to(device) for name, value in self.fisher.items()},
             {name: value.to(device) for name, value in self.anchor.items()},
         )
@@ -47,7 +45,7 @@ class Consolidation:
         return attrs.asdict(self, recurse=False)
 
     @classmethod
-    def from_state(cls, state: Mapping[str, Any], model: nn.Module) -> Consolidation:
+    def from_state(cls, state: Mapping[str, Any], model: nn.Module) -> Self:
         """Restore from :meth:`to_state`."""
         shapes = {name: parameter.shape for name, parameter in model.named_parameters()}
         found = {name: value.shape for name, value in state["fisher"].items()}
@@ -59,9 +57,7 @@ class Consolidation:
         return cls(dict(state["fisher"]), dict(state["anchor"]))
 
     @classmethod
-    def after(
-        cls, model: Any, fisher: dict[str, torch.Tensor], before: Consolidation | None
-    ) -> Consolidation:
+    def after(cls, model: Any, fisher: dict[str, torch.Tensor], before: Self | None) -> Self:
         """Add a repository's Fisher information, normalised; anchor at the model as it is."""
         total = {
             name: value + before.fisher[name] if before else value

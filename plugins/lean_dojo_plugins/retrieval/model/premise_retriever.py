@@ -1,13 +1,11 @@
 """The retriever: a T5 encoder as a LightningModule, with EWC."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pytorch_lightning as pl
@@ -83,7 +81,7 @@ class PremiseRetriever(pl.LightningModule):
         *,
         freeze: bool = True,
         **settings: Any,
-    ) -> PremiseRetriever:
+    ) -> Self:
         """Load a Lightning checkpoint, strictly, or an encoder from a folder or the hub.
 
         With ``freeze`` it is in evaluation mode, without gradients. ``settings`` are constructor
@@ -103,7 +101,7 @@ class PremiseRetriever(pl.LightningModule):
         return model
 
     @classmethod
-    def _of_checkpoint(cls, path: Path | str, settings: dict[str, Any]) -> PremiseRetriever:
+    def _of_checkpoint(cls, path: Path | str, settings: dict[str, Any]) -> Self:
         checkpoint = read_checkpoint(path)
         known = set(cls.__init__.__annotations__) - {"return"}
         settings = {**(checkpoint.get("hyper_parameters") or {}), **settings}

@@ -1,9 +1,8 @@
 """Exact top-k premises in bounded memory, and how good they are: recall and reciprocal rank."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import islice
+from typing import Self
 
 import attrs
 import numpy as np
@@ -48,18 +47,13 @@ def measured(retrieved: Sequence[int] | Numbers, positives: Sequence[int]) -> li
 
 @attrs.frozen
 class Scores:
-    """Metrics over the tactics that have positives.
+    """Metrics over the tactics that have positives."""
 
-    Attributes:
-        values: The mean of each of :data:`METRICS`.
-        margins: Half of the 95 % interval of each, over tactics (normal).
-    """
-
-    values: dict[str, float]
-    margins: dict[str, float]
+    values: dict[str, float]  # the mean of each of METRICS
+    margins: dict[str, float]  # half of the 95 % interval of each, over tactics (normal)
 
     @classmethod
-    def of(cls, rows: Sequence[Sequence[float]]) -> Scores:
+    def of(cls, rows: Sequence[Sequence[float]]) -> Self:
         """Return the means over tactics, see :func:`measured`; all 0 without any."""
         count = len(rows)
         table = np.array(rows or [[0.0] * len(METRICS)])

@@ -1,12 +1,10 @@
 """Retrieve premises for states: a model, a corpus and their index."""
 
-from __future__ import annotations
-
 import difflib
 import logging
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import attrs
 import numpy as np
@@ -56,7 +54,7 @@ class Retriever:
     index_file: Path | None = None  # where they are kept, for a checkpoint file
 
     @classmethod
-    def of(cls, model: PremiseRetriever, corpus: Corpus, checkpoint: Path | None) -> Retriever:
+    def of(cls, model: PremiseRetriever, corpus: Corpus, checkpoint: Path | None) -> Self:
         """Take the index beside a checkpoint file, made if missing or stale; else make one."""
         file = None if checkpoint is None else index_beside(checkpoint, corpus)
         if file is not None and file.is_file():
@@ -72,7 +70,7 @@ class Retriever:
         return made
 
     @classmethod
-    def load(cls, path: Path, model: PremiseRetriever, corpus: Corpus) -> Retriever:
+    def load(cls, path: Path, model: PremiseRetriever, corpus: Corpus) -> Self:
         """Read an index; ``CheckpointError`` if it is broken or of another model or corpus."""
         wanted = _fingerprint(model, corpus)
         try:
@@ -102,7 +100,7 @@ class Retriever:
         *,
         device: str = "auto",
         index_path: Path | None = None,
-    ) -> Retriever:
+    ) -> Self:
         """Load a checkpoint and a corpus; take the index beside the checkpoint or make it."""
         corpus = Corpus.read(corpus_path)
         model = PremiseRetriever.load(checkpoint, choose_device(device).name)
@@ -129,10 +127,8 @@ class Retriever:
         """Find up to ``k`` premises for each state, best first; all states are one batch.
 
         Each state's place is its theorem's file and start in it (``None``: its end), so that only
-        what the theorem may use is retrieved; ``None``: everything.
-
-        Raises:
-            UsageError: If ``k`` is below 1 or the corpus does not have a file.
+        what the theorem may use is retrieved; ``None``: everything. Raises ``UsageError`` for an
+        unknown file.
         """
         if k < 1:
             raise UsageError(f"k={k}: ask for at least one premise")

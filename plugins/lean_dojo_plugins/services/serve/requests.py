@@ -1,7 +1,5 @@
 """Requests of clients; a field that is not listed is an error, and ``timeout`` is in seconds."""
 
-from __future__ import annotations
-
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -74,7 +72,7 @@ class RewardQuestion(StrictRequest):
     columns: dict[str, list[Any]] = {}
 
     @model_validator(mode="after")
-    def _same_lengths(self) -> RewardQuestion:
+    def _same_lengths(self) -> Self:
         for name, column in self.columns.items():
             if name in _NO_COLUMNS:
                 raise ValueError(f"{name!r} is not a column")
