@@ -30,7 +30,7 @@ from lean_dojo_v2.lean import Server
 from lean_dojo_v2.lean_agent import ProverConfig
 from lean_dojo_v2.prover.problem import Problem
 from lean_dojo_v2.prover.search.result import Failure, SearchResult
-from lean_dojo_v2.prover.search.theorem import Child, TheoremSearch
+from lean_dojo_v2.prover.search.theorem import Child, TheoremSearch, distinct
 from lean_dojo_v2.prover.search.tree import Node
 from lean_dojo_v2.prover.suggestion import (
     GeneratorError,
@@ -324,6 +324,5 @@ def print_batch(batch: Sequence[tuple[str, Node, Sequence[Suggestion]]]) -> None
             f"{name}: depth {node.depth}, log-probability {node.logprob:.2f}: {goal}{more}",
             file=sys.stderr,
         )
-        best = {s.tactic: s.logprob for s in sorted(suggestions, key=lambda s: s.logprob)}
-        for tactic, logprob in sorted(best.items(), key=lambda one: -one[1])[:5]:
-            print(f"  {logprob:8.2f}  {tactic}", file=sys.stderr)
+        for one in distinct(suggestions)[:5]:
+            print(f"  {one.logprob:8.2f}  {one.tactic}", file=sys.stderr)

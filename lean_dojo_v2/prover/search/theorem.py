@@ -100,7 +100,7 @@ class TheoremSearch:
             self._samples += len(suggestions)
             children: list[Child] = []
             try:
-                self._try_all(node, _best_first(suggestions), children)
+                self._try_all(node, distinct(suggestions), children)
             except (EngineUnavailableError, EngineLostError) as error:
                 self._note_clock(error)
                 self.fail(Failure.ENGINE, str(error))
@@ -322,7 +322,7 @@ class TheoremSearch:
         )
 
 
-def _best_first(suggestions: Sequence[Suggestion]) -> list[Suggestion]:
+def distinct(suggestions: Sequence[Suggestion]) -> list[Suggestion]:
     """Return each tactic once, with its best log-probability, most probable first."""
     best: dict[str, Suggestion] = {}
     for suggestion in sorted(suggestions, key=lambda s: (-s.logprob, s.tactic)):

@@ -50,7 +50,12 @@ def choose_hardware(config: TrainingConfig) -> dict[str, Any]:
     elif config.accelerator != "cpu":
         devices = 1
     if devices != config.num_gpus:
-        log.warning("num_gpus=%d, but %s: using %d device(s)", config.num_gpus, _seen(), devices)
+        log.warning(
+            "num_gpus=%d, but this machine has %s GPU(s): using %d device(s)",
+            config.num_gpus,
+            torch.cuda.device_count() or "no",
+            devices,
+        )
     strategy: Any = "auto"
     if devices > 1:
         strategy = DDPStrategy(
@@ -71,11 +76,6 @@ def choose_hardware(config: TrainingConfig) -> dict[str, Any]:
 def on_gpu(config: TrainingConfig) -> bool:
     """Whether to train on a GPU."""
     return config.accelerator != "cpu" and torch.cuda.is_available()
-
-
-def _seen() -> str:
-    count = torch.cuda.device_count()
-    return f"this machine has {count} GPU(s)" if count else "this machine has no GPU"
 
 
 def _precision(wanted: str, *, gpu: bool) -> str:

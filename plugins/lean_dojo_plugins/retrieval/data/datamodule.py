@@ -133,14 +133,8 @@ class RetrievalDataModule(pl.LightningDataModule):
 
     def training_batches(self) -> LengthGroupedBatches:
         """Return the order of the training items for this process."""
-        rank, world = self._rank_and_world
-        return LengthGroupedBatches(
-            lengths=self.train_items.lengths,
-            batch_size=self.batch_size,
-            seed=self.seed,
-            rank=rank,
-            world=world,
-        )
+        lengths = self.train_items.lengths
+        return LengthGroupedBatches(lengths, self.batch_size, self.seed, *self._rank_and_world)
 
     def train_dataloader(self) -> ResumableLoader:
         """Return the training loader of this process."""
