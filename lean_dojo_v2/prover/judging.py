@@ -125,7 +125,7 @@ def judge_tactic(
         return {"state": print_goals(state.goals), "solved": state.is_solved}
     outcome = check_tactic(server, state, tactic, own_names=start.own_names, timeout=timeout)
     raise_if_lost(outcome)
-    return tactic_data(outcome)
+    return _tactic_data(outcome)
 
 
 def judge_tactics(
@@ -137,7 +137,7 @@ def judge_tactics(
         # The previous tactic may have killed the engine.
         state = reach_state(server, start, tactics)
         outcome = check_tactic(server, state, candidate, own_names=start.own_names, timeout=timeout)
-        answers.append(tactic_data(outcome))
+        answers.append(_tactic_data(outcome))
     return answers
 
 
@@ -151,8 +151,7 @@ def reach_state(server: Server, start: Opens, tactics: Sequence[str]) -> GoalSta
         raise RequestError(str(error)) from error
 
 
-def tactic_data(outcome: TacticOutcome) -> Answer:
-    """Return a tactic's judgement as plain data."""
+def _tactic_data(outcome: TacticOutcome) -> Answer:
     return {
         "verdict": outcome.verdict.value,
         "detail": outcome.detail,
@@ -165,7 +164,7 @@ def tactic_data(outcome: TacticOutcome) -> Answer:
 def judge_proof(server: Server, problem: Problem, proof: str, timeout: float) -> Answer:
     """Judge a whole proof, which may have a model's form (:func:`.completions.proof_of`)."""
     reach_state(server, problem, ())  # a problem that cannot be opened is the client's mistake
-    return proof_data(problem.check(server, proof_of(proof, problem.name), timeout=timeout))
+    return _proof_data(problem.check(server, proof_of(proof, problem.name), timeout=timeout))
 
 
 def judge_file(server: Server, text: str, reference: str | None, timeout: float) -> Answer:
@@ -180,15 +179,14 @@ def judge_file(server: Server, text: str, reference: str | None, timeout: float)
         "detail": found.detail or nothing,
         "refusal": refusal_data(found.refusal),
         "theorems": [
-            {"name": one.name, "line": one.line, **proof_data(one.outcome)}
+            {"name": one.name, "line": one.line, **_proof_data(one.outcome)}
             for one in found.theorems
         ],
         "messages": [_message(message) for message in found.messages],
     }
 
 
-def proof_data(outcome: ProofOutcome) -> Answer:
-    """Return a proof's judgement as plain data."""
+def _proof_data(outcome: ProofOutcome) -> Answer:
     return {
         "valid": outcome.valid,
         "detail": outcome.detail,

@@ -158,12 +158,11 @@ class RetrievalDataModule(pl.LightningDataModule):
         return DataLoader(
             longest_first,  # type: ignore[arg-type]
             batch_size=self.eval_batch_size,
-            collate_fn=self.collate_evaluation,
+            collate_fn=self._collate_evaluation,
             num_workers=0,
         )
 
-    def collate_evaluation(self, numbers: list[Any]) -> EvalBatch:
-        """Make the tensors of a validation batch."""
+    def _collate_evaluation(self, numbers: list[Any]) -> EvalBatch:
         examples: Numbers = np.array(numbers, dtype=np.int64)
         return EvalBatch(
             queries=self.val_queries.pad(examples),
