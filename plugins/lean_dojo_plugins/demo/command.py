@@ -6,37 +6,25 @@ from pathlib import Path
 
 import click
 
-from lean_dojo_v2.cli import (
-    NEW_FOLDER,
-    emit_json,
-    json_option,
-    long_command,
-    note,
-    option,
-    shared,
-    table,
-    with_options,
-)
+from lean_dojo_v2.cli import NEW_FOLDER, emit_json, json_option, long_command, note, table
 
 
 @click.command()
+@click.option(
+    "-o",
+    "--output-dir",
+    "--output",
+    "output_dir",
+    **NEW_FOLDER,
+    default=Path("demo-output"),
+    help="Folder for all output; a stopped demo resumes there (default: demo-output).",
+)
+@click.option(
+    "--quick", is_flag=True, help="Run every stage with smaller sizes; expect little gain."
+)
+@json_option
 @long_command()
-@with_options
-def demo(
-    output_dir: Path = option(
-        "-o",
-        "--output-dir",
-        "--output",
-        **NEW_FOLDER,
-        default=Path("demo-output"),
-        show_default=False,
-        help="Folder for all output; a stopped demo resumes there (default: demo-output).",
-    ),
-    quick: bool = option(
-        is_flag=True, help="Run every stage with smaller sizes; expect little gain."
-    ),
-    as_json: bool = shared(json_option),
-) -> None:
+def demo(output_dir: Path, quick: bool, as_json: bool) -> None:
     """Prove with the shipped model, trace Lean, train, and prove more than automation does.
 
     Takes 5 to 10 minutes on 2 cores and needs neither a GPU nor a model hub. Every command that it
