@@ -17,7 +17,6 @@ from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_v2.benchmarks.core_library.benchmark import (
     TIMEOUT,
     Module,
-    Stated,
     library_server,
     order,
     stated,
@@ -142,16 +141,18 @@ class Miner:
         looked = _LOOK * self.theorems
         found = sorted(
             stated(library, opening, module, names[:looked]),
-            key=lambda one: len(one.problem.statement),
+            key=lambda one: len(one.statement),
         )
         untried = []
         if self.untried:
             further = stated(library, opening, module, names[looked : looked + self.untried])
-            untried = [_untried(one) for one in [*found[self.theorems :], *further]]
+            left = [*found[self.theorems :], *further]
+            untried = [_untried(module, one) for one in left]
         found = found[: self.theorems]
         mined: list[Mined] = []
         for one in found:
-            mined += self._theorem(opening, one, [m for m in mined if m.kind == LIBRARY])
+            before = [m for m in mined if m.kind == LIBRARY]
+            mined += self._theorem(opening, module, one, before)
         end = Mined(
             name=module.name, module=module.name, kind=_END, header="", statement="", proofs=()
         )
@@ -165,8 +166,10 @@ class Miner:
             f"{len(pairs)} steps"
         )
 
-    def _theorem(self, server: Server, one: Stated, before: Sequence[Mined]) -> Iterator[Mined]:
-        own = self._mine(server, one.module, LIBRARY, one.problem)
+    def _theorem(
+        self, server: Server, module: Module, one: BenchmarkProblem, before: Sequence[Mined]
+    ) -> Iterator[Mined]:
+        own = self._mine(server, module, LIBRARY, one)
         yield own
         if not own.proofs:
             return
@@ -179,8 +182,8 @@ class Miner:
         ]
         for kind, statement, known in variants:
             name = statement.split(" ", 2)[1].partition(".{")[0]
-            problem = attrs.evolve(one.problem, full_name=name, statement=statement)
-            mutated = self._mine(server, one.module, kind, problem, known)
+            problem = attrs.evolve(one, full_name=name, statement=statement)
+            mutated = self._mine(server, module, kind, problem, known)
             if mutated.proofs:
                 yield mutated
 
@@ -224,12 +227,12 @@ class Miner:
             return None
 
 
-def _untried(one: Stated) -> Mined:
+def _untried(module: Module, one: BenchmarkProblem) -> Mined:
     return Mined(
-        name=one.problem.full_name,
-        module=one.module.name,
+        name=one.full_name,
+        module=module.name,
         kind=UNTRIED,
-        header=one.problem.header or "",
-        statement=one.problem.statement,
+        header=one.header or "",
+        statement=one.statement,
         proofs=(),
     )

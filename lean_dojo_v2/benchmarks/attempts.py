@@ -1,17 +1,15 @@
 """The folder of a benchmark run: its settings, and one line per attempt."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import attrs
 import orjson
 
 from lean_dojo_core.errors import DataError, UsageError
 from lean_dojo_v2.errors import UnreadableFileError
-from lean_dojo_v2.files import append_lines, atomic_write_bytes, read_records
+from lean_dojo_v2.files import append_lines, atomic_write_bytes, read_json, read_records
 from lean_dojo_v2.prover import Failure, SearchResult
 
 RUN_FILE = "run.json"
@@ -33,7 +31,7 @@ class Attempt(SearchResult):
     group: str | None = None
 
     @classmethod
-    def of(cls, name: str, number: int, group: str | None, result: SearchResult) -> Attempt:
+    def of(cls, name: str, number: int, group: str | None, result: SearchResult) -> Self:
         """Make an attempt from a search result.
 
         Its tactics are not kept, since the proof's text contains them.
@@ -52,15 +50,11 @@ class Attempt(SearchResult):
         return {key: value for key, value in super().to_dict().items() if key != "tactics"}
 
 
+@attrs.frozen
 class AttemptFolder:
-    """The folder of a run.
+    """The folder of a run; it is made when something is written."""
 
-    Args:
-        path: The folder; it is made when something is written.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    path: Path
 
     def begin(self, request: Mapping[str, Any]) -> None:
         """Record the request, or check that it is the same as before.
@@ -94,10 +88,7 @@ class AttemptFolder:
         if not file.is_file():
             what = f"is not a run of `lean-dojo bench`: it has no {RUN_FILE}"
             raise UnreadableFileError(what, path=self.path)
-        try:
-            found = orjson.loads(file.read_bytes())
-        except (OSError, ValueError) as error:
-            raise DataError(f"is not a run of `lean-dojo bench`: {error}", path=file) from error
+        found = read_json(file)
         if not isinstance(found, dict):
             raise DataError("is not a run of `lean-dojo bench`", path=file)
         return found

@@ -1,7 +1,5 @@
 """Benchmarks of traced theorems: held-out ones, ``sorry`` ones, and the shipped sample."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -133,11 +131,9 @@ def sorry_theorems(repositories: Iterable[Repository]) -> Iterator[tuple[Theorem
 def problems_of(
     found: Iterable[tuple[Theorem, str]], project: Mapping[str, Path | None] | Path | None
 ) -> list[BenchmarkProblem]:
-    """Make problems from traced theorems, without their proofs.
+    """Make problems from traced theorems, each with its split, without their proofs.
 
-    Args:
-        found: Theorems, each with its split.
-        project: Folder with the repository's files, or one for each address.
+    ``project`` is the folder with the repository's files, or one for each address.
     """
     theorems = list(found)
     names = Counter(theorem.full_name for theorem, _ in theorems)

@@ -1,7 +1,5 @@
 """Sets of statements: rows in the form of miniF2F and other public sets, and which to train on."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -39,11 +37,7 @@ _BINDERS = frozenset({"∀", "∃", "∃!", "fun", "λ", "∑", "∏"})
 
 @attrs.frozen
 class Statement:
-    """A theorem of a set.
-
-    Attributes:
-        has_proof: Whether the set contains a proof, which is never shown.
-    """
+    """A theorem of a set, and whether the set has a proof of it, which is never shown."""
 
     problem: BenchmarkProblem
     has_proof: bool = False
@@ -187,13 +181,9 @@ def _text(item: Mapping[str, Any], key: str) -> str:
 
 
 def split_theorem(text: str, name: str | None = None) -> tuple[str, str, str, str]:
-    """Split a theorem's text, with or without a proof, into preceding text, statement and proof.
+    """Split a theorem's text into what is before it, the theorem to ``:=``, its name, and the rest.
 
     Without a name it is the last theorem, since lemmas come before it.
-
-    Returns:
-        The preceding text, the theorem up to and with ``:=``, its name as written, and the text
-        after the statement.
 
     Raises:
         UsageError: If there is no such theorem.
@@ -241,16 +231,11 @@ class LeftOut(StrEnum):
 
 @attrs.frozen
 class ExaminedStatements:
-    """A set after examination.
-
-    Attributes:
-        left_out: Those left out, by reason: names, or location and error.
-        with_proof: Number of remaining problems with a proof in the set.
-    """
+    """A set after examination."""
 
     problems: tuple[BenchmarkProblem, ...]
-    left_out: Mapping[LeftOut, tuple[str, ...]]
-    with_proof: int = 0
+    left_out: Mapping[LeftOut, tuple[str, ...]]  # names, or location and error
+    with_proof: int = 0  # number of the problems that have a proof in the set
 
     @property
     def total(self) -> int:
@@ -363,7 +348,6 @@ def normalised_statement(statement: str) -> str:
 
 
 def _bound(words: list[str]) -> Iterator[str]:
-    """Yield the names that binders introduce, in the order of the text."""
     goes_on = 0  # brackets up to here belong to the previous binder: ∀ x (h : p)
     for place, word in enumerate(words):
         if word not in _BRACKETS and word not in _BINDERS:

@@ -1,7 +1,5 @@
 """A prover's problems from benchmarks' theorems and from the rows of data sets."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping
 from functools import lru_cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Run a prover on a benchmark, resuming after a kill."""
 
-from __future__ import annotations
-
 import math
 import sys
 import threading

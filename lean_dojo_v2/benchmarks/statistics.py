@@ -1,11 +1,11 @@
 """Statistics of benchmarks: intervals, pass@k, a paired test, proofs against expansions."""
 
-from __future__ import annotations
-
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from statistics import NormalDist, fmean, pvariance
+from typing import Self
 
 import attrs
 
@@ -41,7 +41,7 @@ class Share:
     high: float
 
     @classmethod
-    def of(cls, proved: int, tried: int) -> Share:
+    def of(cls, proved: int, tried: int) -> Self:
         """Compute the interval; for zero attempts it is from 0 to 1.
 
         >>> share = Share.of(7, 10)
@@ -85,7 +85,7 @@ class Estimate:
     high: float
 
     @classmethod
-    def of(cls, shares: Sequence[float]) -> Estimate:
+    def of(cls, shares: Sequence[float]) -> Self:
         """Average the theorems' shares; the interval treats theorems as a sample.
 
         It is Wilson's for an effective number of theorems, by the variance of the shares, reduced
@@ -141,10 +141,9 @@ def curve(expansions: Iterable[int], weight: float = 1.0) -> list[tuple[int, flo
     >>> curve([2, 1, 2, 5])
     [(1, 1.0), (2, 3.0), (5, 4.0)]
     """
-    counted: dict[int, float] = {}
-    for number in sorted(expansions):
-        counted[number] = counted.get(number, 0.0) + weight
-    return list(zip(counted, accumulate(counted.values()), strict=True))
+    counts = sorted(Counter(expansions).items())
+    found = accumulate(count for _, count in counts)
+    return [(number, weight * total) for (number, _), total in zip(counts, found, strict=True)]
 
 
 @attrs.frozen
@@ -174,7 +173,7 @@ class Comparison:
     high: float
 
     @classmethod
-    def of(cls, pairs: Iterable[tuple[bool, bool]]) -> Comparison:
+    def of(cls, pairs: Iterable[tuple[bool, bool]]) -> Self:
         """Compare theorem by theorem.
 
         >>> found = Comparison.of([(True, False)] * 6 + [(True, True)])
@@ -185,9 +184,7 @@ class Comparison:
         >>> round(found.low, 4), round(found.high, 4)
         (0.0569, 0.3404)
         """
-        counts = {(a, b): 0 for a in (True, False) for b in (True, False)}
-        for first, second in pairs:
-            counts[first, second] += 1
+        counts = Counter(pairs)
         one, other = counts[True, False], counts[False, True]
         both, neither = counts[True, True], counts[False, False]
         p, difference, low, high = 1.0, 0.0, -1.0, 1.0

@@ -104,7 +104,6 @@ class Summary:
 
 
 def _most(attempts: Sequence[Attempt]) -> int:
-    """Return the number of attempts per theorem in a run."""
     return max((one.number + 1 for one in attempts), default=0)
 
 

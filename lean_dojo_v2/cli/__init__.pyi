@@ -13,6 +13,7 @@ from .parameters import (
     FOLDER as FOLDER,
     NEW_FOLDER as NEW_FOLDER,
     NUMBER as NUMBER,
+    argument as argument,
     complete_reward as complete_reward,
     engine_option as engine_option,
     group as group,

@@ -23,17 +23,15 @@ from .external import (
     EndpointError as EndpointError,
     ExternalProver as ExternalProver,
 )
-from .interaction import (
-    PlayedTactic as PlayedTactic,
-    begin_play as begin_play,
-    play_tactic as play_tactic,
-)
 from .judging import (
+    PlayedTactic as PlayedTactic,
     StatedGoal as StatedGoal,
+    begin_play as begin_play,
     judge_file as judge_file,
     judge_proof as judge_proof,
     judge_tactic as judge_tactic,
     judge_tactics as judge_tactics,
+    play_tactic as play_tactic,
     reach_state as reach_state,
     refusal_data as refusal_data,
 )
@@ -42,6 +40,7 @@ from .problem import (
     Opens as Opens,
     Problem as Problem,
     TheoremProblem as TheoremProblem,
+    again_if_lost as again_if_lost,
 )
 from .search.best_first import BestFirstSearch as BestFirstSearch
 from .search.result import Failure as Failure, SearchResult as SearchResult

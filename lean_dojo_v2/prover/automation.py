@@ -1,8 +1,7 @@
 """Proofs by Lean's own automation, the baseline for every model."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
+from typing import Self
 
 from lean_dojo_core.records import Theorem
 from lean_dojo_v2.prover.base import BaseProver
@@ -40,7 +39,7 @@ class AutomationProver(BaseProver):
     """
 
     @property
-    def generator(self) -> AutomationProver:
+    def generator(self) -> Self:
         """The generator of tactics: itself."""
         return self
 

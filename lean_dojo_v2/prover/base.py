@@ -1,7 +1,5 @@
 """Base class of provers: a generator, the search around it, progress guidance."""
 
-from __future__ import annotations
-
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -204,11 +202,7 @@ def answered(
 
 
 def source_in(project: Path | str | None, theorem: Theorem) -> SourceTheorem:
-    """Read a theorem's file.
-
-    Args:
-        project: The folder that holds the theorem's repository.
-        theorem: The theorem.
+    """Read the file of a theorem in the folder that holds its repository.
 
     Raises:
         UsageError: If there is no folder.

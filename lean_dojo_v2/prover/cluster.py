@@ -38,13 +38,10 @@ class ClusterProver:
     """Searches on a Ray cluster as a prover does on this machine.
 
     It uses the Ray of the running driver, and joins or starts one (``ray.init()``) if there is
-    none. As many actors start as the cluster has room for. Every node needs this package, and sees
-    models and Lean projects under the same paths. The actors end with this object.
-
-    Args:
-        make: Makes the prover, in every actor; sent there, so it must be picklable.
-        settings: Limits of the search; ``num_workers`` engines run in each actor, a CPU each.
-        on_gpu: Whether each actor needs a GPU, if the cluster has any.
+    none. As many actors start as the cluster has room for, each with a prover, which the picklable
+    ``make`` makes, ``num_workers`` engines, a CPU each, and ``on_gpu`` a GPU, if the cluster has
+    any. Every node needs this package, and sees models and Lean projects under the same paths. The
+    actors end with this object.
 
     Raises:
         EngineUnavailableError: If Ray is not installed.
@@ -60,7 +57,6 @@ class ClusterProver:
         self._slots = [_Slot() for _ in range(self._room())]
 
     def _room(self) -> int:
-        """Count the actors that fit on the nodes."""
         room, most = 0, 0
         for node in self._ray.nodes():
             has = node["Resources"] if node["Alive"] else {}
@@ -84,11 +80,8 @@ class ClusterProver:
     ) -> Iterator[tuple[int, SearchResult]]:
         """Search problems; yield each one's index and result as soon as it is known.
 
-        The first server says of which kind the engines are; none of them is used.
-
-        Raises:
-            GeneratorError: If a model does not answer at all, or not any more.
-            EngineUnavailableError: If actors end as they start.
+        The first server says of which kind the engines are; none of them is used. Raises what the
+        actors raise, and ``EngineUnavailableError`` if they end as they start.
         """
         yield from self._dealt(_Work(self.settings, (), servers[0]), problems)
 
@@ -106,7 +99,6 @@ class ClusterProver:
     def _dealt(
         self, work: _Work, problems: Sequence[Problem]
     ) -> Iterator[tuple[int, SearchResult]]:
-        """Deal problems to the actors for such work."""
         left, losses = len(problems), Counter[int]()
         size = max(1, min(2 * self.settings.batch_size, -(-left // len(self._slots))))
         todo = deque([*range(left)[start : start + size]] for start in range(0, left, size))
@@ -182,17 +174,11 @@ class _Work:
 
 @attrs.define(eq=False)
 class _Slot:
-    """Room for one actor of the cluster.
-
-    Attributes:
-        actor: The actor, if it has one.
-        taken: The problems that it is at.
-        failures: How often in a row none has started.
-    """
+    """Room for one actor of the cluster."""
 
     actor: Any = None
-    taken: list[int] = attrs.Factory(list)
-    failures: int = 0
+    taken: list[int] = attrs.Factory(list)  # the problems that it is at
+    failures: int = 0  # how often in a row none has started
 
     def search(self, work: _Work, problems: Sequence[Problem]) -> Any:
         """Have the actor search what it has taken; return the stream of its results."""
@@ -206,11 +192,7 @@ class _Slot:
         self.actor = None
 
     def lose(self, error: Exception) -> list[int]:
-        """Give up its actor, and return what was lost with it.
-
-        Raises:
-            EngineUnavailableError: If none starts, as on a node that lacks this package.
-        """
+        """Give up its actor, and return what was lost with it; raise if none starts."""
         lost, self.taken, self.actor = self.taken, [], None
         self.failures += not lost
         if self.failures == TRIES:

@@ -1,12 +1,8 @@
 """Texts of models: the prompt for a complete proof, and the parsing of completions."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 from itertools import takewhile
-
-import attrs
 
 from lean_dojo_core import Message
 from lean_dojo_core.errors import UsageError
@@ -165,10 +161,12 @@ def proof_of(text: str, full_name: str) -> str:
     ('simp', 'intro n\nrfl')
     """
     code = unfenced(text, full_name)
-    stated = _stated(code, full_name) or _last_example(code)
-    if stated is None:
+    last = list(_DECLARATION.finditer(code))[-1:]
+    own = _stated(code, full_name) or [one for one in last if one["keyword"] == "example"]
+    if not own:
         return _tactics(_quoted(_unlisted(code)))
-    proof = _Written.read(code, stated).block()
+    stated = own[-1]
+    proof = _block(code, stated)
     if proof is None:
         return code
     names = _names(full_name)
@@ -185,29 +183,15 @@ def _names(full_name: str) -> set[str]:
     return {full_name, full_name.rpartition(".")[2], f"_root_.{full_name}"}
 
 
-def _stated(code: str, full_name: str) -> re.Match[str] | None:
-    """Return the last statement of the theorem in a text."""
+def _stated(code: str, full_name: str) -> list[re.Match[str]]:
     names = _names(full_name)
-    found = [one for one in _DECLARATION.finditer(code) if one["name"] in names]
-    return found[-1] if found else None
+    return [one for one in _DECLARATION.finditer(code) if one["name"] in names]
 
 
 def _proof_in(code: str) -> str:
-    """Return the proof of the last theorem of a text, or all of it."""
     found = list(_DECLARATION.finditer(code))
-    proof = _proof_after(code, found[-1]) if found else _tactics(code)
+    proof = _block(code, found[-1]) if found else _tactics(code)
     return code if proof is None else proof
-
-
-def _last_example(code: str) -> re.Match[str] | None:
-    """Return the last declaration of a text, if it is an ``example``."""
-    found = list(_DECLARATION.finditer(code))
-    return found[-1] if found and found[-1]["keyword"] == "example" else None
-
-
-def _proof_after(code: str, found: re.Match[str]) -> str | None:
-    """Return the tactic block of a declaration."""
-    return _Written.read(code, found).block()
 
 
 def _declaration(code: str, found: re.Match[str]) -> str:
@@ -221,42 +205,25 @@ def _declaration(code: str, found: re.Match[str]) -> str:
     return "\n".join([first, *(line[column:] for line in rest)]).rstrip()
 
 
-@attrs.frozen
-class _Written:
-    """A declaration's proof as written: ``:=`` and a term or ``by``, or alternatives.
-
-    Attributes:
-        proof: Its text; ``None`` if the declaration has none.
-        where: The declarations after ``where``.
-    """
-
-    proof: str | None
-    where: tuple[str, ...] = ()
-
-    @classmethod
-    def read(cls, code: str, found: re.Match[str]) -> _Written:
-        declaration = _declaration(code, found)
-        place = split_statement(declaration)
-        if place is None:
-            return cls(None)
-        is_term = declaration.startswith(":=", place[0])
-        start = place[0] if is_term else place[1]
-        end = _where(declaration, start)
-        column = 0 if is_term else start - (declaration.rfind("\n", 0, start) + 1)
-        proof = " " * column + declaration[start:end].rstrip()
-        first, _, rest = declaration[end:].removeprefix("where").partition("\n")
-        where = "\n".join(filter(None, [first.strip(), textwrap.dedent(rest)]))
-        return cls(proof, tuple(declarations_of(where)))
-
-    def block(self) -> str | None:
-        """Return it as a block of tactics."""
-        if self.proof is None:
-            return None
-        if self.proof.lstrip().startswith(":="):
-            proof = _tactics(self.proof)
-        else:
-            proof = "exact fun\n" + textwrap.indent(textwrap.dedent(self.proof), "  ")
-        return "\n".join([*(f"let rec {one}" for one in self.where), proof])
+def _block(code: str, found: re.Match[str]) -> str | None:
+    """Return a declaration's proof as a block of tactics; ``None`` if it has none."""
+    declaration = _declaration(code, found)
+    place = split_statement(declaration)
+    if place is None:
+        return None
+    is_term = declaration.startswith(":=", place[0])
+    start = place[0] if is_term else place[1]
+    end = _where(declaration, start)
+    proof = declaration[start:end].rstrip()
+    if is_term:
+        proof = _tactics(proof)
+    else:
+        column = start - (declaration.rfind("\n", 0, start) + 1)
+        alternatives = textwrap.dedent(" " * column + proof)
+        proof = "exact fun\n" + textwrap.indent(alternatives, "  ")
+    first, _, rest = declaration[end:].removeprefix("where").partition("\n")
+    where = "\n".join(filter(None, [first.strip(), textwrap.dedent(rest)]))
+    return "\n".join([*(f"let rec {one}" for one in declarations_of(where)), proof])
 
 
 def _where(declaration: str, start: int) -> int:

@@ -41,11 +41,7 @@ class EndpointError(GeneratorError):
 
 @attrs.frozen
 class Completion:
-    """A completion of an endpoint.
-
-    Attributes:
-        tokens: Its tokens with their log-probabilities; ``None`` if not returned.
-    """
+    """A completion of an endpoint, perhaps with its tokens and their log-probabilities."""
 
     text: str
     tokens: tuple[tuple[str, float], ...] | None = None
@@ -73,19 +69,15 @@ class ExternalGenerator:
     ``logprobs``, ``n`` or a system message (as the chat templates of some models do), but answers
     without, they are omitted from then on; the system's text then begins the user's turn.
 
-    Attributes:
-        max_tokens: Maximum number of tokens per tactic.
-        timeout: Seconds that one request may take.
-        workers: Concurrent requests.
     """
 
     model_name: str = DEFAULT_MODEL
     formatter: str = attrs.field(default="tactic-chat", kw_only=True)
     temperature: float = attrs.field(default=0.8, kw_only=True)
-    max_tokens: int = attrs.field(default=96, kw_only=True)
-    timeout: float = attrs.field(default=120.0, kw_only=True)
+    max_tokens: int = attrs.field(default=96, kw_only=True)  # of a tactic
+    timeout: float = attrs.field(default=120.0, kw_only=True)  # seconds for one request
     max_retries: int = attrs.field(default=5, kw_only=True)
-    workers: int = attrs.field(default=8, kw_only=True)
+    workers: int = attrs.field(default=8, kw_only=True)  # concurrent requests
     _formatter: DatasetFormatter = attrs.field(init=False)
     _client: OpenAI | None = attrs.field(default=None, init=False)
     _wants_logprobs: bool = attrs.field(default=True, init=False)
@@ -101,12 +93,9 @@ class ExternalGenerator:
     ) -> list[list[Suggestion]]:
         """Sample tactics for every goal, with parallel requests.
 
-        The endpoint's token log-probabilities are used if available; otherwise a tactic's share
-        among the samples estimates its probability. A goal without an answer, for example one that
-        is too long for the model, gets no tactics, which is logged, unless all goals fail.
-
-        Raises:
-            EndpointError: If the endpoint fails for every goal.
+        Without token log-probabilities, a tactic's share among the samples estimates its
+        probability. A goal without an answer, for example one that is too long for the model, gets
+        no tactics, which is logged; an ``EndpointError`` is raised if all goals fail.
         """
         given = premises or [()] * len(goals)
         prompts = [
@@ -181,10 +170,7 @@ class ExternalGenerator:
             self._takes_system = system
 
     def _ways(self, count: int) -> list[tuple[bool, bool, bool]]:
-        """Return the variants of a request to try until one is accepted.
-
-        They differ in ``logprobs``, ``n``, and a system message or its text in the user's turn.
-        """
+        """Return variants of a request to try: with ``logprobs``, ``n``, and a system turn."""
         logprobs, many = self._wants_logprobs, self._wants_many
         ways = dict.fromkeys([(logprobs, many), (False, many), (False, many and count == 1)])
         forms = (True, False) if self._takes_system is None else (self._takes_system,)

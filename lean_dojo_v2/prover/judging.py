@@ -1,10 +1,9 @@
-"""Requests judged on an engine, with plain data in and out, so that any pool can run them.
+"""Tactics and proofs judged on an engine; what any pool can run has plain data in and out.
 
-All raise ``RequestError`` if the client is at fault (a start that cannot be opened, a tactic that
-Lean does not accept), and ``EngineLostError`` if the engine died or the time was up.
+Functions ``judge_…`` raise ``RequestError`` if the client is at fault (a start that cannot be
+opened, a tactic that Lean does not accept), and ``EngineLostError`` if the engine died or the time
+was up.
 """
-
-from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
@@ -22,6 +21,7 @@ from lean_dojo_v2.lean import (
     Server,
     ServerError,
     TacticOutcome,
+    Verdict,
     check_file,
     check_tactic,
     open_expression,
@@ -29,9 +29,71 @@ from lean_dojo_v2.lean import (
     print_goals,
 )
 from lean_dojo_v2.prover.completions import proof_of
-from lean_dojo_v2.prover.problem import Opens, Problem, raise_if_lost, replay
+from lean_dojo_v2.prover.problem import Opens, Problem, keep_state, raise_if_lost, replay
 
 Answer = dict[str, Any]
+
+
+@attrs.frozen
+class PlayedTactic:
+    """The outcome of one tactic."""
+
+    tactic: str
+    verdict: Verdict
+    state: str = ""  # the goals that it leaves
+    finished: bool = False  # whether it leaves none
+    valid: bool = False  # whether the proof that it finishes passes full verification
+    detail: str = ""  # why the tactic or the finished proof was rejected
+
+    @property
+    def accepted(self) -> bool:
+        """Whether Lean accepts it at its state."""
+        return self.verdict in {Verdict.SOLVED, Verdict.UNPROVEN}
+
+
+def begin_play(server: Server, problem: Problem) -> str:
+    """Open a problem, and show its goals."""
+    return str(replay(server, problem, ()))
+
+
+def play_tactic(
+    server: Server,
+    problem: Problem,
+    tactics: tuple[str, ...],
+    tactic: str,
+    *,
+    heartbeats: int | None,
+    timeout: float,
+) -> PlayedTactic:
+    """Run a tactic, which is hostile input, after others; a proof that it finishes is verified.
+
+    It may take so many of Lean's heartbeats (``None``: Lean's own limit), and seconds, a safety
+    net.
+
+    Raises:
+        RequestError: The earlier tactics cannot be replayed.
+        EngineLostError: The engine was lost; another one may succeed.
+    """
+    before = replay(server, problem, tactics, heartbeats=heartbeats)
+    outcome = check_tactic(
+        server,
+        before,
+        tactic,
+        own_names=problem.own_names,
+        heartbeats=heartbeats,
+        timeout=timeout,
+    )
+    raise_if_lost(outcome)
+    if outcome.state is None:
+        return PlayedTactic(tactic, outcome.verdict, detail=outcome.detail)
+    state = str(outcome.state)
+    if not outcome.state.is_solved:
+        keep_state(server, problem, (*tactics, tactic), outcome.state)
+        return PlayedTactic(tactic, outcome.verdict, state=state)
+    whole = problem.check(server, "\n".join([*tactics, tactic]))
+    return PlayedTactic(
+        tactic, outcome.verdict, state, finished=True, valid=whole.valid, detail=whole.detail
+    )
 
 
 @attrs.frozen
@@ -63,7 +125,7 @@ def judge_tactic(
         return {"state": print_goals(state.goals), "solved": state.is_solved}
     outcome = check_tactic(server, state, tactic, own_names=start.own_names, timeout=timeout)
     raise_if_lost(outcome)
-    return tactic_data(outcome)
+    return _tactic_data(outcome)
 
 
 def judge_tactics(
@@ -72,11 +134,10 @@ def judge_tactics(
     """Judge several tactics, each at the state reached by ``tactics``."""
     answers = []
     for candidate in candidates:
-        state = reach_state(
-            server, start, tactics
-        )  # the previous tactic may have killed the engine
+        # The previous tactic may have killed the engine.
+        state = reach_state(server, start, tactics)
         outcome = check_tactic(server, state, candidate, own_names=start.own_names, timeout=timeout)
-        answers.append(tactic_data(outcome))
+        answers.append(_tactic_data(outcome))
     return answers
 
 
@@ -90,8 +151,7 @@ def reach_state(server: Server, start: Opens, tactics: Sequence[str]) -> GoalSta
         raise RequestError(str(error)) from error
 
 
-def tactic_data(outcome: TacticOutcome) -> Answer:
-    """Return a tactic's judgement as plain data."""
+def _tactic_data(outcome: TacticOutcome) -> Answer:
     return {
         "verdict": outcome.verdict.value,
         "detail": outcome.detail,
@@ -104,7 +164,7 @@ def tactic_data(outcome: TacticOutcome) -> Answer:
 def judge_proof(server: Server, problem: Problem, proof: str, timeout: float) -> Answer:
     """Judge a whole proof, which may have a model's form (:func:`.completions.proof_of`)."""
     reach_state(server, problem, ())  # a problem that cannot be opened is the client's mistake
-    return proof_data(problem.check(server, proof_of(proof, problem.name), timeout=timeout))
+    return _proof_data(problem.check(server, proof_of(proof, problem.name), timeout=timeout))
 
 
 def judge_file(server: Server, text: str, reference: str | None, timeout: float) -> Answer:
@@ -119,7 +179,7 @@ def judge_file(server: Server, text: str, reference: str | None, timeout: float)
         "detail": found.detail or nothing,
         "refusal": refusal_data(found.refusal),
         "theorems": [
-            {"name": one.name, "line": one.line, **proof_data(one.outcome)}
+            {"name": one.name, "line": one.line, **_proof_data(one.outcome)}
             for one in found.theorems
         ],
         "examples": found.examples,
@@ -127,8 +187,7 @@ def judge_file(server: Server, text: str, reference: str | None, timeout: float)
     }
 
 
-def proof_data(outcome: ProofOutcome) -> Answer:
-    """Return a proof's judgement as plain data."""
+def _proof_data(outcome: ProofOutcome) -> Answer:
     return {
         "valid": outcome.valid,
         "detail": outcome.detail,

@@ -1,7 +1,5 @@
 """Manifest of the provers that need no learning library."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from lean_dojo_core import hookimpl

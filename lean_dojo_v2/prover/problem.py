@@ -1,12 +1,10 @@
 """Problems of a search: a theorem in its file, or a bare goal; replay of tactics on them."""
 
-from __future__ import annotations
-
 import hashlib
 import threading
 import weakref
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeVar
 
 import attrs
 
@@ -14,6 +12,7 @@ from lean_dojo_core.records import Theorem
 from lean_dojo_v2.lean import (
     PROOF_TIMEOUT,
     EngineDiedError,
+    EngineLostError,
     EngineTimeoutError,
     GoalState,
     LRUCache,
@@ -31,6 +30,7 @@ from lean_dojo_v2.lean import (
 )
 from lean_dojo_v2.prover.suggestion import Place
 
+AnswerT = TypeVar("AnswerT")
 KEPT_STATES = 128
 """Number of states kept alive per engine; others are replayed."""
 
@@ -43,12 +43,7 @@ class Opens(Protocol):
         """Names that a proof may not cite."""
 
     def open(self, server: Server) -> GoalState:
-        """Open it, without itself in scope.
-
-        Raises:
-            LeanError: If its file or statement does not elaborate.
-            EngineLostError: If the engine died or the time was up.
-        """
+        """Open it, without itself in scope; raises ``LeanError`` if it does not elaborate."""
 
 
 class Problem(Opens, Protocol):
@@ -133,24 +128,23 @@ def replay(
     tactics: Sequence[str],
     *,
     heartbeats: int | None = None,
-    timeout: float = PROOF_TIMEOUT,
 ) -> GoalState:
     """Open a problem and run tactics from it, reusing states that the engine still holds.
 
-    States die with their engine. The tactics are hostile input; heartbeats and seconds count for
-    each of them.
+    The tactics are hostile input; heartbeats and seconds count for each of them.
 
     Raises:
         RequestError: Lean does not accept one of the tactics.
-        EngineLostError: The engine was lost; another one may succeed.
+        EngineLostError: The engine was lost, and its states with it; another one may succeed.
         LeanError: The problem cannot be opened.
     """
-    kept = _kept_of(server)
-    played = tuple(tactics)
-    done, state = _furthest(server, kept, start, played)
-    if state is None:
-        state = start.open(server)
-        kept[start, ()] = state
+    kept, played = _kept_of(server), tuple(tactics)
+    for done in range(len(played), -1, -1):
+        state = kept.get((start, played[:done]))
+        if state is not None and server.holds(state):
+            break
+    else:
+        state = kept[start, ()] = start.open(server)
     for number, step in enumerate(played[done:], done + 1):
         outcome = check_tactic(
             server,
@@ -158,7 +152,7 @@ def replay(
             step,
             own_names=start.own_names,
             heartbeats=heartbeats,
-            timeout=timeout,
+            timeout=PROOF_TIMEOUT,
         )
         raise_if_lost(outcome)
         if outcome.verdict is Verdict.TIMED_OUT:
@@ -168,6 +162,21 @@ def replay(
         state = outcome.state
         kept[start, played[:number]] = state
     return state
+
+
+def again_if_lost(
+    ask: Callable[[], AnswerT], note: Callable[[EngineLostError], None] = lambda _: None
+) -> AnswerT:
+    """Ask Lean; again on a new engine if this one is lost, perhaps for another reason.
+
+    The engine is shared, so it may be lost to another theorem, or full of its imports. ``note``
+    hears of the first loss.
+    """
+    try:
+        return ask()
+    except EngineLostError as error:
+        note(error)
+        return ask()
 
 
 def keep_state(server: Server, start: Opens, tactics: tuple[str, ...], state: GoalState) -> None:
@@ -188,14 +197,3 @@ _lock = threading.Lock()
 def _kept_of(server: Server) -> LRUCache[GoalState]:
     with _lock:  # each engine has its own thread, but the dictionary is shared
         return _kept.setdefault(server, LRUCache(KEPT_STATES))
-
-
-def _furthest(
-    server: Server, kept: LRUCache[GoalState], start: Opens, played: tuple[str, ...]
-) -> tuple[int, GoalState | None]:
-    """Return the last state on the way that the engine holds, and the number of tactics to it."""
-    for done in range(len(played), -1, -1):
-        state = kept.get((start, played[:done]))
-        if state is not None and server.holds(state):
-            return done, state
-    return 0, None

@@ -1,7 +1,5 @@
 """The shipped model, the default prover, and some of the proofs that it learned."""
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 from pathlib import Path
 

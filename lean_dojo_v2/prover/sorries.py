@@ -1,7 +1,5 @@
 """The ``sorry``s of a file as problems, proved in place and filled in."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -14,6 +12,7 @@ from lean_dojo_v2.lean import (
     CompilationUnit,
     GoalState,
     LeanError,
+    PositionMap,
     ProofOutcome,
     Server,
     SourceTheorem,
@@ -39,22 +38,14 @@ _PRIVATE = re.compile(r"_private\..*?\.\d+\.")
 
 @attrs.frozen
 class UnprovedDeclaration:
-    """A declaration of a file with ``sorry``s, numbered from 0.
-
-    Attributes:
-        written: Its text in the file.
-        start: Index of that text in the file.
-        sorries: Range of each ``sorry``, as indices into that text.
-        example: Generated name of an ``example``, and its place in the text; ``None`` for others.
-        trouble: Why nothing in it can be proved; empty otherwise.
-    """
+    """A declaration of a file with ``sorry``s, numbered from 0."""
 
     source: SourceTheorem
-    written: str = attrs.field(repr=False)
-    start: int
-    sorries: tuple[tuple[int, int], ...]
-    example: tuple[str, int] | None = None
-    trouble: str = ""
+    written: str = attrs.field(repr=False)  # its text in the file
+    start: int  # index of that text in the file
+    sorries: tuple[tuple[int, int], ...]  # their ranges, as indices into that text
+    example: tuple[str, int] | None = None  # generated name of an `example`, its place in the text
+    trouble: str = ""  # why nothing in it can be proved
 
     @property
     def name(self) -> str:
@@ -84,13 +75,10 @@ class UnprovedDeclaration:
     def check(
         self, server: Server, proofs: Mapping[int, str], timeout: float = PROOF_TIMEOUT
     ) -> tuple[ProofOutcome, str]:
-        """Check it with proofs for some or all of its ``sorry``s.
+        """Check it with proofs for some or all of its ``sorry``s; return the checked text, too.
 
         With proofs for all of them this is full verification. With fewer, Lean must report no error
         and only the remaining ``sorry``s.
-
-        Returns:
-            The outcome, and the checked text.
         """
         for as_terms in (False, True):
             text = self.filled(proofs, as_terms=as_terms)
@@ -103,10 +91,7 @@ class UnprovedDeclaration:
         return outcome, text
 
     def _named(self, text: str) -> str:
-        if self.example is None:
-            return text
-        name, place = self.example
-        return f"{text[:place]}theorem _root_.{name}{text[place + len('example') :]}"
+        return text if self.example is None else _as_theorem(text, *self.example)
 
     def _check_part(self, server: Server, text: str, left: int) -> ProofOutcome:
         before = self.source.before
@@ -121,13 +106,7 @@ class UnprovedDeclaration:
 
 @attrs.frozen
 class Sorry:
-    """One ``sorry`` of a file.
-
-    Attributes:
-        line: Its line in the file, from 1.
-        column: Its column, from 1.
-        goal: Its goal, as Lean prints it.
-    """
+    """One ``sorry`` of a file: line and column count from 1, its goal is as Lean prints it."""
 
     declaration: UnprovedDeclaration
     number: int
@@ -178,22 +157,21 @@ class Sorry:
 
 
 def find_sorries(server: Server, text: str, file_path: str) -> tuple[list[Sorry], list[str]]:
-    """Find every ``sorry`` of a file; if it imports from a project, that is the engine's.
+    """Find every ``sorry`` of a file, in order, and the errors that Lean reports of it.
 
-    Returns:
-        The ``sorry``s in their order, and the errors that Lean reports of the file.
+    If it imports from a project, that is the engine's.
 
     Raises:
         RequestError: If the file cannot be opened: its header, or a module that it imports.
     """
     found: list[Sorry] = []
-    units = _units(server, text)
+    units, places = _units(server, text), PositionMap(text)
     for unit in units:
         if not unit.goal_src_boundaries or unit.goal_state is None:
             continue
-        declaration = _declaration(text, unit, file_path)
+        declaration = _declaration(places, unit, file_path)
         for number, (start, _) in enumerate(declaration.sorries):
-            line, column = _position(text, declaration.start + start)
+            line, column = places.position(declaration.start + start)
             goal = str(unit.goal_state.goals[number])
             found.append(Sorry(declaration, number, line, column, goal))
     errors = [f"{file_path}:{error}" for unit in units for error in unit.errors]
@@ -206,16 +184,12 @@ def _units(server: Server, text: str) -> list[CompilationUnit]:
     )
 
 
-def _declaration(text: str, unit: CompilationUnit, file_path: str) -> UnprovedDeclaration:
-    encoded = text.encode()
-
-    def index(offset: int) -> int:
-        return len(encoded[:offset].decode())
-
+def _declaration(places: PositionMap, unit: CompilationUnit, file_path: str) -> UnprovedDeclaration:
+    text, index = places.text, places.index_of_byte
     start = index(unit.i_begin)
     written = text[start : index(unit.i_end)].rstrip()
     sorries = tuple((index(a) - start, index(b) - start) for a, b in unit.goal_src_boundaries or ())
-    line, column = _position(text, start)
+    line, column = places.position(start)
     keyword, name = _head(written)
     example, full_name, trouble = None, name, ""
     whole = text
@@ -227,8 +201,7 @@ def _declaration(text: str, unit: CompilationUnit, file_path: str) -> UnprovedDe
     elif keyword.text == "example":
         full_name = f"example_at_line_{line}"
         example = (full_name, keyword.start)
-        place = start + keyword.start
-        whole = f"{text[:place]}theorem _root_.{full_name}{text[place + len('example') :]}"
+        whole = _as_theorem(text, full_name, start + keyword.start)
     else:
         known = [_PRIVATE.sub("", constant) for constant in unit.new_constants or ()]
         last = name.removeprefix("_root_.")
@@ -237,9 +210,8 @@ def _declaration(text: str, unit: CompilationUnit, file_path: str) -> UnprovedDe
         if not ours:
             trouble = "Lean does not accept the theorem even with sorry"
     end = start + len(written) + len(whole) - len(text)
-    source = SourceTheorem(
-        whole, full_name, file_path, (line, column), _position(whole, end), header=True
-    )
+    ends = PositionMap(whole).position(end)
+    source = SourceTheorem(whole, full_name, file_path, (line, column), ends)
     if not trouble:
         try:
             _ = source.head
@@ -248,8 +220,12 @@ def _declaration(text: str, unit: CompilationUnit, file_path: str) -> UnprovedDe
     return UnprovedDeclaration(source, written, start, sorries, example, trouble)
 
 
+def _as_theorem(text: str, name: str, place: int) -> str:
+    """Give the ``example`` at a place in a text a name."""
+    return f"{text[:place]}theorem _root_.{name}{text[place + len('example') :]}"
+
+
 def _head(text: str) -> tuple[Token | None, str]:
-    """Return the keyword and the name of a declaration."""
     depth = 0
     words: Iterator[Token] = code_tokens(text)
     for token in words:
@@ -258,10 +234,6 @@ def _head(text: str) -> tuple[Token | None, str]:
             following = next(words, None)
             return token, "" if following is None else following.text
     return None, ""
-
-
-def _position(text: str, index: int) -> tuple[int, int]:
-    return text.count("\n", 0, index) + 1, index - text.rfind("\n", 0, index)
 
 
 def _in_place(text: str, start: int, proof: str, as_term: bool) -> str:

@@ -1,7 +1,5 @@
 """Interfaces between proof search and models: tactics, premises, progress."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 

@@ -1,7 +1,5 @@
 """The prover for a trained model."""
 
-from __future__ import annotations
-
 from lean_dojo_core import Proves, Trainer, registry
 from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.kinds import provers
@@ -23,7 +21,11 @@ def prover_of(
     Raises:
         UsageError: If the prover has no setting for a model, or there is no model yet.
     """
-    name = _prover_named_by(trainer) or LANGUAGE_MODEL
+    named = {entry.spec.target: entry.spec.prover for entry in registry.trainers.entries()}
+    # That of its class, or of a base class.
+    targets = (f"{base.__module__}:{base.__qualname__}" for base in type(trainer).__mro__)
+    found = (named[target] for target in targets if target in named)
+    name = next(found, None) or LANGUAGE_MODEL
     prover = provers[name]
     if isinstance(trainer, Proves):
         given = dict(trainer.prover_settings())
@@ -35,10 +37,3 @@ def prover_of(
             "model; give the trainer a method prover_settings()"
         )
     return prover.create(**{**given, **settings}, config=config)
-
-
-def _prover_named_by(trainer: Trainer) -> str | None:
-    """Return the prover named by the descriptor of a trainer's class or base class."""
-    named = {entry.spec.target: entry.spec.prover for entry in registry.trainers.entries()}
-    targets = (f"{base.__module__}:{base.__qualname__}" for base in type(trainer).__mro__)
-    return next((named[target] for target in targets if target in named), None)

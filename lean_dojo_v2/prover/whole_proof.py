@@ -1,12 +1,10 @@
 """Whole proofs, sampled from a model and verified by Lean."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from queue import SimpleQueue
-from typing import TYPE_CHECKING
 
 import attrs
 
@@ -19,14 +17,18 @@ from lean_dojo_v2.lean import (
     LRUCache,
     Server,
 )
+from lean_dojo_v2.prover.base import AnyProver
 from lean_dojo_v2.prover.completions import proof_of
-from lean_dojo_v2.prover.problem import GoalProblem, Problem, TheoremProblem, seed_of
+from lean_dojo_v2.prover.problem import (
+    GoalProblem,
+    Problem,
+    TheoremProblem,
+    again_if_lost,
+    seed_of,
+)
 from lean_dojo_v2.prover.search.result import Failure, SearchResult
 from lean_dojo_v2.prover.suggestion import GeneratorError, Patience
 from lean_dojo_v2.runs import report_progress
-
-if TYPE_CHECKING:
-    from lean_dojo_v2.prover.base import AnyProver
 
 BATCH = 32
 """Number of proofs sampled together."""
@@ -34,21 +36,11 @@ KEPT_RESULTS = 100_000
 """Number of results in the cache."""
 
 
-def sampling_whole_proofs(make: Callable[[int], AnyProver]) -> Callable[[int], WholeProofs]:
-    """Turn a factory of provers by seed into one of provers that sample whole proofs.
-
-    Equal proofs of a theorem are checked once, for all seeds.
-    """
-    known: LRUCache[SearchResult] = LRUCache(KEPT_RESULTS)
-    return lambda seed: WholeProofs(make(seed), seed=seed, known=known)
-
-
 @attrs.define
 class WholeProofs:
     """A prover that samples whole proofs instead of searching, with another prover's model.
 
-    Attributes:
-        seed: Seed of the samples, with the theorem's name; ``None``: the most probable proof.
+    Samples follow from the seed and the theorem's name; without a seed it takes the most probable.
     """
 
     prover: AnyProver
@@ -64,8 +56,7 @@ class WholeProofs:
     ) -> Iterator[tuple[int, SearchResult]]:
         """Sample and verify proofs; yield each result with its problem's number.
 
-        Raises:
-            GeneratorError: If the model keeps failing.
+        Raises ``GeneratorError`` if the model keeps failing.
         """
         elsewhere = getattr(self.prover, "write_many", None)
         if elsewhere is not None:
@@ -73,8 +64,10 @@ class WholeProofs:
             return
         patience = Patience()
         size = 1 if self.seed is None else BATCH
+        free: SimpleQueue[Server] = SimpleQueue()
+        for server in servers:
+            free.put(server)
         with ThreadPoolExecutor(len(servers)) as threads:
-            check = _on_any(servers, self._result)
             for start in range(0, len(problems), size):
                 asked: list[tuple[int, Theorem | str]] = []
                 for number in range(start, min(start + size, len(problems))):
@@ -95,6 +88,7 @@ class WholeProofs:
                     patience.failed(error)
                     texts = [error] * len(asked)
                 writing = (time.monotonic() - began) / len(asked)
+                check = partial(self._result, free)
                 found = threads.map(check, [problems[n] for n in numbers], texts)
                 for number, result in zip(numbers, found, strict=True):
                     yield number, attrs.evolve(result, seconds=result.seconds + writing)
@@ -112,33 +106,30 @@ class WholeProofs:
             return [self.prover.generate_whole_proof(theorem) for theorem in theorems]
         return list(write(theorems, [seed_of(self.seed, name) for name in names]))
 
-    def _result(self, problem: Problem, text: str | GeneratorError, server: Server) -> SearchResult:
+    def _result(
+        self, free: SimpleQueue[Server], problem: Problem, text: str | GeneratorError
+    ) -> SearchResult:
         if isinstance(text, GeneratorError):
             return _failed(problem.name, Failure.GENERATOR, str(text))
         proof = proof_of(text, problem.name)
         key = (problem, proof)
         if (before := self.known.get(key)) is not None:
             return attrs.evolve(before, lean_calls=0, seconds=0.0)
-        result = self.known[key] = _checked(problem, server, proof)
+        server = free.get()
+        try:
+            result = self.known[key] = _checked(problem, server, proof)
+        finally:
+            free.put(server)
         return result
 
 
-def _on_any(
-    servers: Sequence[Server], work: Callable[..., SearchResult]
-) -> Callable[..., SearchResult]:
-    """Return a function that runs with an exclusive server."""
-    free: SimpleQueue[Server] = SimpleQueue()
-    for server in servers:
-        free.put(server)
+def sampling_whole_proofs(make: Callable[[int], AnyProver]) -> Callable[[int], WholeProofs]:
+    """Turn a factory of provers by seed into one of provers that sample whole proofs.
 
-    def do(*arguments: object) -> SearchResult:
-        server = free.get()
-        try:
-            return work(*arguments, server)
-        finally:
-            free.put(server)
-
-    return do
+    Equal proofs of a theorem are checked once, for all seeds.
+    """
+    known: LRUCache[SearchResult] = LRUCache(KEPT_RESULTS)
+    return lambda seed: WholeProofs(make(seed), seed=seed, known=known)
 
 
 def _checked(problem: Problem, server: Server, proof: str) -> SearchResult:
@@ -146,24 +137,21 @@ def _checked(problem: Problem, server: Server, proof: str) -> SearchResult:
     if not proof.strip():
         detail = "the model wrote no proof that ends"
         return SearchResult(problem.name, False, reason=Failure.REFUSED, detail=detail, samples=1)
-    began, clock, cheats = time.monotonic(), 0, False
+    began, cheats = time.monotonic(), False
     reason: Failure | None = Failure.REFUSED
-    for last in (False, True):
-        try:
-            outcome = problem.check(server, proof)
-        except EngineLostError as error:
-            clock += isinstance(error, EngineTimeoutError)
-            detail = f"the engine was lost over it: {error}"
-            if not last:
-                continue
-        except EngineUnavailableError:
-            raise
-        except LeanError as error:
-            reason, detail = Failure.CANNOT_OPEN, str(error)
-        else:
-            reason = None if outcome.valid else Failure.REFUSED
-            detail, cheats = outcome.detail, outcome.refusal is not None
-        break
+    lost: list[EngineLostError] = []
+    try:
+        outcome = again_if_lost(lambda: problem.check(server, proof), lost.append)
+    except EngineLostError as error:
+        lost.append(error)
+        detail = f"the engine was lost over it: {error}"
+    except EngineUnavailableError:
+        raise
+    except LeanError as error:
+        reason, detail = Failure.CANNOT_OPEN, str(error)
+    else:
+        reason = None if outcome.valid else Failure.REFUSED
+        detail, cheats = outcome.detail, outcome.refusal is not None
     return SearchResult(
         problem.name,
         reason is None,
@@ -174,7 +162,7 @@ def _checked(problem: Problem, server: Server, proof: str) -> SearchResult:
         samples=1,
         lean_calls=1,
         refused_proofs=int(cheats),
-        ended_by_clock=clock,
+        ended_by_clock=sum(isinstance(error, EngineTimeoutError) for error in lost),
         seconds=time.monotonic() - began,
     )
 

@@ -7,8 +7,6 @@ own module cannot be stated this way and are left out; so are those that Lean re
 differently.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import sys
@@ -49,11 +47,7 @@ _MADE = re.compile(
 
 @attrs.frozen
 class Module:
-    """A module of the library.
-
-    Attributes:
-        theorems: Names of its theorems, sorted, without generated ones.
-    """
+    """A module of the library, with its theorems' sorted names, without generated ones."""
 
     name: str
     imports: tuple[str, ...]
@@ -76,10 +70,7 @@ def order(name: str) -> float:
 
 
 def library_server(modules: Sequence[str] = LIBRARY) -> Server:
-    """Make an engine with the library, or some of its modules; it starts at its first call.
-
-    It is always the embedded engine, so that the theorems are the same everywhere.
-    """
+    """Make an engine, the embedded one, so that the theorems are the same everywhere."""
     return Server(modules, engine="embedded", timeout=TIMEOUT, start=False)
 
 
@@ -101,41 +92,24 @@ def modules(server: Server, only: Collection[str] = ()) -> list[Module]:
     ]
 
 
-@attrs.frozen
-class Stated:
-    """A theorem stated where it is not in scope.
-
-    Attributes:
-        module: Its module.
-        problem: The problem.
-        digest: The engine's digest of its statement, independent of names.
-    """
-
-    module: Module
-    problem: BenchmarkProblem
-    digest: str
-
-
 def stated(
     library: Server, opening: Server, module: Module, names: Sequence[str]
-) -> Iterator[Stated]:
+) -> Iterator[BenchmarkProblem]:
     """State theorems of a module where they are not in scope, if they can be stated there.
 
-    ``opening`` is the same engine as ``library``, or another one, to avoid reloading the library
-    when memory is full.
+    ``opening`` may be the engine ``library``; another one avoids reloading the library when memory
+    is full.
     """
     statements = dict(_statements(library, names))
     original = _digests(library, "", False, statements)
     text = module.header + "".join(f"{one} sorry\n" for one in statements.values())
     restated = _digests(opening, text, True, statements)
+    split = "test" if module.is_held_out else "train"
     for name, statement in statements.items():
-        digest = original[name]
-        if digest is not None and digest == restated[name]:
-            split = "test" if module.is_held_out else "train"
-            problem = BenchmarkProblem(
+        if original[name] is not None and original[name] == restated[name]:
+            yield BenchmarkProblem(
                 full_name=name, statement=statement, header=f"{module.header}\n", split=split
             )
-            yield Stated(module, problem, digest)
 
 
 def _statements(server: Server, names: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -149,12 +123,9 @@ def _statements(server: Server, names: Sequence[str]) -> Iterator[tuple[str, str
                 said = message.data
                 name = re.split(r"[\s:]|\.\{", said, maxsplit=1)[0]
                 if name in names and "⋯" not in said and "sorry" not in said:
-                    yield name, f"theorem {_accessible(said.strip())} :="
-
-
-def _accessible(text: str) -> str:
-    """Replace inaccessible names, such as ``α✝``, by writable ones."""
-    return re.sub(r"✝[⁰¹²³⁴⁵⁶⁷⁸⁹]*", "'", text)
+                    # Inaccessible names, such as x✝, become writable ones.
+                    accessible = re.sub(r"✝[⁰¹²³⁴⁵⁶⁷⁸⁹]*", "'", said.strip())
+                    yield name, f"theorem {accessible} :="
 
 
 def _digests(
@@ -245,7 +216,7 @@ def _read(chosen: dict[str, list[str]]) -> list[BenchmarkProblem]:
         if lost := chosen.keys() - known.keys():
             raise DataError(f"Lean's library has no module {min(lost)}", path=HELD_OUT_FILE)
         for module, names in chosen.items():
-            found += [one.problem for one in stated(library, library, known[module], names)]
+            found += stated(library, library, known[module], names)
             _say(f"core-library: {len(found)} of {total} statements read")
     if len(found) < total:
         raise DataError(

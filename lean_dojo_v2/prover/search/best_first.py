@@ -11,8 +11,6 @@ model generates for others. Results do not depend on timing, unless the safety n
 A state without open goals is not yet a proof: the whole proof must pass full verification.
 """
 
-from __future__ import annotations
-
 import inspect
 import sys
 import time
@@ -32,7 +30,7 @@ from lean_dojo_v2.lean import Server
 from lean_dojo_v2.lean_agent import ProverConfig
 from lean_dojo_v2.prover.problem import Problem
 from lean_dojo_v2.prover.search.result import Failure, SearchResult
-from lean_dojo_v2.prover.search.theorem import Child, TheoremSearch
+from lean_dojo_v2.prover.search.theorem import Child, TheoremSearch, distinct
 from lean_dojo_v2.prover.search.tree import Node
 from lean_dojo_v2.prover.suggestion import (
     GeneratorError,
@@ -133,12 +131,11 @@ class _Cohort:
 
 
 class _Pass:
-    """One pass over some problems.
+    """One pass over some problems, which are dealt to two cohorts alternately.
 
-    The problems are dealt to two cohorts alternately. A cohort's turn comes when Lean is done with
-    all of its theorems; then one state of each goes to the model as a batch, while Lean tries
-    tactics for the other cohort. So a batch depends on the order of the problems and on Lean's
-    answers, never on timing.
+    A cohort's turn comes when Lean is done with all of its theorems; then one state of each goes to
+    the model as a batch, while Lean tries tactics for the other cohort. So a batch depends on the
+    order of the problems and on Lean's answers, never on timing.
     """
 
     def __init__(
@@ -174,7 +171,6 @@ class _Pass:
                 self.cohorts.append(ready)
 
     def _note_progress(self) -> None:
-        """Record the progress message of a long command."""
         searched = [task.run for cohort in self.cohorts for task in cohort.active]
         under_way = [run for run in searched if run.result is None]
         if not under_way:
@@ -210,10 +206,9 @@ class _Pass:
         self.busy[task.lane.executor.submit(work, *args)] = cohort, task
 
     def _lane_for(self, problem: Problem) -> _Lane:
-        """Choose an engine that has the problem's file loaded, unless it is much busier.
+        """Choose an engine that has the problem's file loaded; another would elaborate it again.
 
-        Another engine would elaborate the file again. "Much busier" means half of an engine's fair
-        share of the two current batches.
+        But not one that is busier by half of an engine's fair share of the two current batches.
         """
         load = attrgetter("load")
         free: _Lane = min(self.lanes, key=load)
@@ -270,15 +265,12 @@ class _Pass:
             self._open_more(cohort)
             return
         self.patience.answered()
+        report = []
         for (task, node), proposed in zip(batch, suggestions, strict=True):
             self._submit(cohort, task, task.run.apply, node, proposed)
+            report.append((task.run.problem.name, node, proposed))
         if self.on_batch is not None:
-            self.on_batch(
-                [
-                    (task.run.problem.name, node, proposed)
-                    for (task, node), proposed in zip(batch, suggestions, strict=True)
-                ]
-            )
+            self.on_batch(report)
 
     def _queue_found(self, tasks: Sequence[_Task]) -> None:
         """Queue the states reached by Lean."""
@@ -332,6 +324,5 @@ def print_batch(batch: Sequence[tuple[str, Node, Sequence[Suggestion]]]) -> None
             f"{name}: depth {node.depth}, log-probability {node.logprob:.2f}: {goal}{more}",
             file=sys.stderr,
         )
-        best = {s.tactic: s.logprob for s in sorted(suggestions, key=lambda s: s.logprob)}
-        for tactic, logprob in sorted(best.items(), key=lambda one: -one[1])[:5]:
-            print(f"  {logprob:8.2f}  {tactic}", file=sys.stderr)
+        for one in distinct(suggestions)[:5]:
+            print(f"  {one.logprob:8.2f}  {one.tactic}", file=sys.stderr)

@@ -1,7 +1,5 @@
 """The result of a proof search."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Any
 

@@ -1,14 +1,13 @@
 """The search of one theorem: its queue, its states alive in the engine, its limits."""
 
-from __future__ import annotations
-
 import heapq
 import itertools
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any
 
 import attrs
 
@@ -29,12 +28,10 @@ from lean_dojo_v2.lean import (
     state_digest,
 )
 from lean_dojo_v2.lean_agent import ProverConfig
-from lean_dojo_v2.prover.problem import Problem, seed_of
+from lean_dojo_v2.prover.problem import Problem, again_if_lost, seed_of
 from lean_dojo_v2.prover.search.result import Failure, SearchResult
 from lean_dojo_v2.prover.search.tree import Node, NodeStatus, SearchTree
 from lean_dojo_v2.prover.suggestion import Suggestion
-
-AnswerT = TypeVar("AnswerT")
 
 KEPT_STATES = 512
 """Maximum number of a theorem's states kept in its engine; others are replayed."""
@@ -79,7 +76,7 @@ class TheoremSearch:
         with self._timed():
             try:
                 self._lean_calls += 1
-                state = self._again_if_lost(self._open)
+                state = again_if_lost(self._open, self._note_clock)
             except LeanError as error:
                 self._note_clock(error)
                 lost = isinstance(error, (EngineUnavailableError, EngineLostError))
@@ -88,7 +85,7 @@ class TheoremSearch:
             root = self.tree.add(None, "", str(state), 0.0, 0.0)
             self._alive[root.id] = state
             self._is_new(state)
-            heapq.heappush(self._queue, (0.0, next(self._order), root))
+            self._enqueue(root, 0.0)
             return []
 
     def _open(self) -> GoalState:
@@ -98,16 +95,12 @@ class TheoremSearch:
         return state
 
     def apply(self, node: Node, suggestions: Sequence[Suggestion]) -> list[Child]:
-        """Try tactics at a state.
-
-        Returns:
-            New states, most probable first; empty once the search is over.
-        """
+        """Try tactics at a state; return new states, most probable first, if the search goes on."""
         with self._timed():
             self._samples += len(suggestions)
             children: list[Child] = []
             try:
-                self._try_all(node, _best_first(suggestions), children)
+                self._try_all(node, distinct(suggestions), children)
             except (EngineUnavailableError, EngineLostError) as error:
                 self._note_clock(error)
                 self.fail(Failure.ENGINE, str(error))
@@ -158,11 +151,7 @@ class TheoremSearch:
         return True
 
     def _try(self, node: Node, tactic: str) -> TacticOutcome:
-        """Try a tactic; retry once if the engine dies, perhaps for another reason.
-
-        Raises:
-            LeanError: If the state, lost with its engine, cannot be reached again.
-        """
+        """Try a tactic; retry once if the engine dies, perhaps for another reason."""
         self._lean_calls += 1
         outcome = self._try_once(node, tactic)
         if outcome.engine_died:
@@ -191,7 +180,7 @@ class TheoremSearch:
         held = self._alive.get(node.id)
         if held is not None and self.server.holds(held):
             return held
-        return self._again_if_lost(lambda: self._replay(node))
+        return again_if_lost(lambda: self._replay(node), self._note_clock)
 
     def _replay(self, node: Node) -> GoalState:
         state = self.problem.open(self.server)
@@ -200,19 +189,7 @@ class TheoremSearch:
         self._alive[node.id] = state
         return state
 
-    def _again_if_lost(self, ask: Callable[[], AnswerT]) -> AnswerT:
-        """Ask Lean; retry once on a new engine if the engine is lost.
-
-        The engine is shared, so it may be lost to another theorem, or full of its imports.
-        """
-        try:
-            return ask()
-        except EngineLostError as error:
-            self._note_clock(error)
-            return ask()
-
     def _confirm(self, child: Child) -> bool:
-        """Have Lean verify the finished proof in full."""
         tactics = [*self.tree.tactics(child.parent), child.tactic]
         proof = "\n".join(tactics)
         node = self.tree.add(child.parent, child.tactic, "no goals", child.logprob, 0.0)
@@ -229,7 +206,8 @@ class TheoremSearch:
     def _check(self, proof: str) -> ProofOutcome:
         self._lean_calls += 1
         try:
-            return self._again_if_lost(lambda: self.problem.check(self.server, proof))
+            check = partial(self.problem.check, self.server, proof)
+            return again_if_lost(check, self._note_clock)
         except EngineLostError as error:
             self._note_clock(error)
             return ProofOutcome(False, f"the engine was lost over it: {error}")
@@ -255,22 +233,21 @@ class TheoremSearch:
             self.expansions += 1
             node = heapq.heappop(self._queue)[2]
             node.expansions.append(self.expansions)
-            self._keep_open(node)
+            cost, visits = self.settings.revisit_cost, len(node.expansions)
+            if cost is not None and visits < self.settings.visits:
+                self._enqueue(node, node.priority + cost * visits)
             return node
         return None
 
-    def _keep_open(self, node: Node) -> None:
-        """Queue an expanded state again, at the cost of its visits so far."""
-        cost, visits = self.settings.revisit_cost, len(node.expansions)
-        if cost is not None and visits < self.settings.visits:
-            heapq.heappush(self._queue, (node.priority + cost * visits, next(self._order), node))
+    def _enqueue(self, node: Node, priority: float) -> None:
+        heapq.heappush(self._queue, (priority, next(self._order), node))
 
     def _queue_again(self) -> bool:
         """Queue the expanded states again that may be revisited."""
         for node in self.tree.nodes:
             expanded = node.status is NodeStatus.EXPANDED
             if expanded and len(node.expansions) < self.settings.visits:
-                heapq.heappush(self._queue, (node.priority, next(self._order), node))
+                self._enqueue(node, node.priority)
         return bool(self._queue)
 
     def seed(self, node: Node) -> int:
@@ -293,7 +270,7 @@ class TheoremSearch:
         text = str(child.state)
         node = self.tree.add(child.parent, child.tactic, text, child.logprob, priority)
         self._alive[node.id] = child.state
-        heapq.heappush(self._queue, (priority, next(self._order), node))
+        self._enqueue(node, priority)
         if len(self._alive) > KEPT_STATES:
             for _, _, distant in sorted(self._queue)[KEPT_STATES // 2 :]:
                 self._alive.pop(distant.id, None)
@@ -345,7 +322,7 @@ class TheoremSearch:
         )
 
 
-def _best_first(suggestions: Sequence[Suggestion]) -> list[Suggestion]:
+def distinct(suggestions: Sequence[Suggestion]) -> list[Suggestion]:
     """Return each tactic once, with its best log-probability, most probable first."""
     best: dict[str, Suggestion] = {}
     for suggestion in sorted(suggestions, key=lambda s: (-s.logprob, s.tactic)):

@@ -1,13 +1,11 @@
 """The record of a search, its states and how they were reached, and its picture."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from xml.sax.saxutils import escape
 
 import attrs
@@ -85,30 +83,33 @@ class SearchTree:
         self.nodes.append(node)
         return node
 
+    def path(self, node: Node) -> list[Node]:
+        """Return the states from the root to a state."""
+        path = [node]
+        while node.parent is not None:
+            node = self.nodes[node.parent]
+            path.append(node)
+        return path[::-1]
+
     def tactics(self, node: Node) -> list[str]:
         """Return the tactics from the root to a state."""
-        path: list[str] = []
-        current: Node | None = node
-        while current is not None and current.parent is not None:
-            path.append(current.tactic)
-            current = self.nodes[current.parent]
-        return path[::-1]
+        return [one.tactic for one in self.path(node)[1:]]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tree as plain data."""
-        return {"name": self.name, "nodes": [attrs.asdict(node) for node in self.nodes]}
+        return attrs.asdict(self)
 
     def save(self, path: Path | str) -> None:
         """Write the tree as JSON."""
         atomic_write_bytes(path, orjson.dumps(self.to_dict(), option=orjson.OPT_INDENT_2))
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> SearchTree:
+    def from_dict(cls, data: dict[str, Any]) -> Self:
         """Restore from :meth:`to_dict`."""
         return cls(data["name"], [Node(**node) for node in data["nodes"]])
 
     @classmethod
-    def load(cls, path: Path | str) -> SearchTree:
+    def load(cls, path: Path | str) -> Self:
         """Load from :meth:`save`.
 
         Raises:
@@ -152,7 +153,7 @@ def draw_tree(tree: SearchTree, *, most: int = 200) -> str:
     """
     drawn = _chosen(tree, most)
     solved = next((node for node in tree.nodes if node.status is NodeStatus.SOLVED), None)
-    proof = {} if solved is None else _path(tree, solved)
+    proof = set() if solved is None else {node.id for node in tree.path(solved)}
     rows = {node.id: row for row, node in enumerate(_depth_first(drawn), 1)}
     deepest = max((node.depth for node in drawn.values()), default=0)
     width = deepest * _INDENT + _WIDTH + 2 * _MARGIN
@@ -191,19 +192,10 @@ def _chosen(tree: SearchTree, most: int) -> dict[int, Node]:
     ended.sort(key=lambda n: n.status is not NodeStatus.SOLVED)
     chosen: dict[int, Node] = {}
     for node in [*ended, *tree.nodes]:
-        path = _path(tree, node)
+        path = {one.id: one for one in tree.path(node)}
         if len(chosen.keys() | path.keys()) <= most:
             chosen |= path
     return dict(sorted(chosen.items()))
-
-
-def _path(tree: SearchTree, node: Node) -> dict[int, Node]:
-    """Return a state and its ancestors."""
-    path = {node.id: node}
-    while node.parent is not None:
-        node = tree.nodes[node.parent]
-        path[node.id] = node
-    return path
 
 
 def _depth_first(drawn: dict[int, Node]) -> Iterator[Node]:

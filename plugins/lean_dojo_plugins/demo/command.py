@@ -1,7 +1,5 @@
 """``lean-dojo demo``: the whole pipeline on the shipped sample."""
 
-from __future__ import annotations
-
 import sys
 from contextlib import redirect_stdout
 from pathlib import Path

@@ -78,13 +78,9 @@ class DemoSettings:
 
 @attrs.frozen
 class DemoStage:
-    """One prover's results on the held-out theorems.
+    """One prover's results on the held-out theorems: its share proved, and seconds of search.
 
-    Attributes:
-        stage: Its name; all but the first are models with automation beside them.
-        share: Its share of theorems proved.
-        seconds: Seconds of search, in all.
-        gain: Its comparison with automation alone; ``None`` for automation.
+    All but the first are models with automation beside them; ``gain`` compares them with it alone.
     """
 
     stage: str
@@ -226,7 +222,6 @@ class Demo:
         )  # fmt: skip
 
     def _train(self, trainer: str, *more: str) -> None:
-        """Fine-tune the shipped model."""
         sizes = self.settings
         given = {
             "model_name": SHIPPED, "output_dir": self.folder / trainer, "seed": sizes.seed,
@@ -262,7 +257,6 @@ class Demo:
         cli.main(typed, prog_name="lean-dojo", standalone_mode=False)
 
     def _keep_largest_trees(self) -> None:
-        """Keep the largest trees of proofs."""
         folder = self._bench(EXPERT) / "trees"
         tried = AttemptFolder(folder.parent).attempts(PROVER)
         proved = {safe_name(one.name) for one in tried if one.success}

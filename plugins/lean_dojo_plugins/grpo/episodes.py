@@ -134,7 +134,7 @@ class EpisodeRunner:
             The group of each theorem; ``None`` for one that cannot be opened.
         """
         made = [self._group(row) for row in rows]
-        opened = [self._submit(group, begin_play, str) for group in made]
+        opened = [self._submit(group, begin_play) for group in made]
         groups = {}
         for number, (group, future) in enumerate(zip(made, opened, strict=True)):
             if (state := _answer(future)) is not None:
@@ -159,7 +159,7 @@ class EpisodeRunner:
 
     def _advance(self, going_on: Sequence[tuple[Group, Episode]]) -> None:
         """Play the last tactic of each episode; equal ones after equal tactics once."""
-        run = partial(play_tactic, show=str, heartbeats=HEARTBEATS, timeout=self.tactic_seconds)
+        run = partial(play_tactic, heartbeats=HEARTBEATS, timeout=self.tactic_seconds)
         asked: dict[tuple[Group, tuple[str, ...]], Future[PlayedTactic]] = {}
         for group, episode in going_on:
             move = group, episode.tactics

@@ -1,3 +1,3 @@
-from .commands import open_retriever as open_retriever, retriever_options as retriever_options
+from .commands import RetrieverChoice as RetrieverChoice
 from .search.prover import RetrievalProver as RetrievalProver
 from .trainer import RetrievalTrainer as RetrievalTrainer

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import attrs
 import click
 
 from lean_dojo_core.errors import UsageError
@@ -14,89 +15,76 @@ from lean_dojo_v2.cli import (
     EXISTING_FILE,
     NUMBER,
     emit_json,
+    group,
     json_option,
     long_command,
     note,
-    options,
+    option,
+    shared,
     table,
+    with_options,
 )
 from lean_dojo_v2.files import merged_data_dir
 
 if TYPE_CHECKING:
     from lean_dojo_plugins.retrieval.search.retriever import Retriever
 
-retriever_options = options(
-    click.option(
-        "--checkpoint",
+
+@attrs.frozen(kw_only=True)
+class RetrieverChoice:
+    """The options that choose a retriever and its corpus."""
+
+    checkpoint: str | None = option(
         metavar="MODEL",
         type=click.Path(),
         help="Retriever: a .ckpt file, folder or hub id (default: the latest checkpoint).",
-    ),
-    click.option(
-        "--corpus", type=ANY_FILE, help="The premises (default: raid/data/merged/corpus.jsonl)."
-    ),
-)
-"""The options that choose a retriever and its corpus; see :func:`open_retriever`."""
+    )
+    corpus: Path | None = option(
+        type=ANY_FILE, help="The premises (default: raid/data/merged/corpus.jsonl)."
+    )
 
+    def open(self, index: Path | None = None) -> Retriever:
+        """Open them, perhaps with an index made before.
 
-def open_retriever(
-    checkpoint: str | None, corpus: Path | None, index: Path | None = None
-) -> Retriever:
-    """Open a checkpoint (default: the latest) with a corpus (default: the merged one).
+        Raises:
+            UsageError: If there is no checkpoint or no corpus.
+        """
+        from lean_dojo_plugins.retrieval.search.retriever import Retriever
+        from lean_dojo_plugins.retrieval.trainer import RetrievalTrainer
 
-    Raises:
-        UsageError: If there is no checkpoint or no corpus.
-    """
-    from lean_dojo_plugins.retrieval.search.retriever import Retriever
-    from lean_dojo_plugins.retrieval.trainer import RetrievalTrainer
-
-    trainer = RetrievalTrainer()
-    chosen = checkpoint or trainer.find_latest_checkpoint()
-    if chosen is None:
-        raise UsageError(
-            f"there is no checkpoint in {trainer.output_dir}; name one with --checkpoint, or train "
-            "one with `lean-dojo train retrieval`"
-        )
-    corpus = corpus or merged_data_dir() / "corpus.jsonl"
-    return Retriever.open(chosen, corpus, index_path=index)
+        trainer = RetrievalTrainer()
+        chosen = self.checkpoint or trainer.find_latest_checkpoint()
+        if chosen is None:
+            raise UsageError(
+                f"there is no checkpoint in {trainer.output_dir}; name one with --checkpoint, or "
+                "train one with `lean-dojo train retrieval`"
+            )
+        corpus = self.corpus or merged_data_dir() / "corpus.jsonl"
+        return Retriever.open(chosen, corpus, index_path=index)
 
 
 @click.command()
-@click.option(
-    "--state",
-    metavar="GOAL",
-    required=True,
-    help="The goal as Lean prints it; - reads standard input.",
-)
-@retriever_options
-@click.option(
-    "--index",
-    type=EXISTING_FILE,
-    help="An index made by `lean-dojo index` (default: the one beside the checkpoint).",
-)
-@click.option(
-    "-k", "--top-k", "count", **NUMBER, default=10, show_default=True, help="How many premises."
-)
-@click.option(
-    "--file",
-    "file_path",
-    metavar="FILE",
-    help="Only premises that a theorem in this file of the corpus may use.",
-)
-@click.option(
-    "--line", **NUMBER, help="Line where that theorem starts (default: the end of the file)."
-)
-@json_option
+@with_options
 def retrieve(
     *,
-    state: str,
-    checkpoint: str | None,
-    corpus: Path | None,
-    index: Path | None,
-    count: int,
-    file_path: str | None,
-    line: int | None,
-    as_json: bool,
+    state: str = option(
+        metavar="GOAL", required=True, help="The goal as Lean prints it; - reads standard input."
+    ),
+    choice: RetrieverChoice = group(RetrieverChoice),
+    index: Path | None = option(
+        type=EXISTING_FILE,
+        help="An index made by `lean-dojo index` (default: the one beside the checkpoint).",
+    ),
+    count: int = option("-k", "--top-k", **NUMBER, default=10, help="How many premises."),
+    file_path: str | None = option(
+        "--file",
+        metavar="FILE",
+        help="Only premises that a theorem in this file of the corpus may use.",
+    ),
+    line: int | None = option(
+        **NUMBER, help="Line where that theorem starts (default: the end of the file)."
+    ),
+    as_json: bool = shared(json_option),
 ) -> None:
     """Find the premises of a corpus that fit a proof state, best first, with their scores.
 
@@ -109,7 +97,7 @@ def retrieve(
     if not text.strip():
         raise UsageError("--state: the state is empty")
     place = None if file_path is None else (file_path, None if line is None else (line, 1))
-    (found,) = open_retriever(checkpoint, corpus, index).retrieve([text], [place], k=count)
+    (found,) = choice.open(index).retrieve([text], [place], k=count)
     if as_json:
         emit_json([hit.to_dict() for hit in found])
         return
@@ -118,21 +106,23 @@ def retrieve(
 
 
 @click.command()
-@retriever_options
-@click.option(
-    "-o",
-    "--output",
-    type=ANY_FILE,
-    help="File of the index (default: beside the checkpoint, where `retrieve` finds it).",
-)
 @long_command(resumes=False)
-def index(checkpoint: str | None, corpus: Path | None, output: Path | None) -> None:
+@with_options
+def index(
+    choice: RetrieverChoice = group(RetrieverChoice),
+    output: Path | None = option(
+        "-o",
+        "--output",
+        type=ANY_FILE,
+        help="File of the index (default: beside the checkpoint, where `retrieve` finds it).",
+    ),
+) -> None:
     """Encode a corpus for retrieval, and save the index.
 
     The index records the contents of model and corpus. It is used again as long as both are the
     same, and refused otherwise. Prints the path of the index.
     """
-    retriever = open_retriever(checkpoint, corpus)
+    retriever = choice.open()
     path = output or retriever.index_file
     if path is None:
         raise click.UsageError(

@@ -1,7 +1,5 @@
 """Evaluate a model on dataset folders, beside BM25; the table of its metrics, with notes."""
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Sequence
@@ -79,12 +77,7 @@ class BM25:
 
 @attrs.frozen(kw_only=True)
 class Row:
-    """One line of the table.
-
-    Attributes:
-        split: ``random`` or ``novel_premises``.
-        tactics: Tactics with positives, over which the metrics are means.
-    """
+    """One line of the table; its metrics are means over the tactics that have positives."""
 
     dataset: str
     version: str
@@ -113,16 +106,13 @@ class Row:
 
 @attrs.frozen(kw_only=True)
 class EvaluationReport(Evaluation):
-    """All rows of an evaluation.
+    """All rows of an evaluation; ``str()`` of it is the table.
 
-    ``report["merged"]["random"]["R@10"]`` is the retriever's number; ``str(report)`` the table.
-
-    Attributes:
-        learned: Split strategies that the model was trained on.
+    ``report["merged"]["random"]["R@10"]`` is the retriever's number.
     """
 
     rows: tuple[Row, ...]
-    learned: tuple[str, ...] = ()
+    learned: tuple[str, ...] = ()  # split strategies that the model was trained on
 
     def __getitem__(self, dataset: str) -> dict[str, dict[str, float]]:  # type: ignore[override]
         """Return the retriever's metrics of a dataset, by split."""
@@ -138,14 +128,9 @@ class EvaluationReport(Evaluation):
     def __str__(self) -> str:
         """Return the table (Markdown), with notes."""
         lines = [_HEADER, *(row.cells() for row in self.rows)]
-        widths = [max(len(line[column]) for line in lines) for column in range(len(_HEADER))]
-
-        def line(cells: tuple[str, ...]) -> str:
-            padded = (cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
-            return f"| {' | '.join(padded)} |"
-
-        rule = f"|{'|'.join('-' * (width + 2) for width in widths)}|"
-        table = [line(_HEADER), rule, *map(line, lines[1:])]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        table = [f"| {' | '.join(map(str.ljust, line, widths))} |" for line in lines]
+        table.insert(1, f"|{'|'.join('-' * (width + 2) for width in widths)}|")
         notes = ["± is half of a 95 % interval over tactics.", *self._notes(), ANCHORS]
         return "\n".join([f"Checkpoint: {self.model}", "", *table, "", *notes])
 

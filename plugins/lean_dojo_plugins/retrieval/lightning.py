@@ -1,7 +1,5 @@
 """Lightning's trainer and callbacks, built from a configuration."""
 
-from __future__ import annotations
-
 import logging
 import warnings
 from collections.abc import Iterator, Sequence
@@ -40,14 +38,10 @@ RECALL_PICTURE = "recall.svg"
 
 
 def choose_hardware(config: TrainingConfig) -> dict[str, Any]:
-    """Fit a configuration to this machine; every change is logged.
+    """Fit a configuration to this machine, as arguments of Lightning's trainer; logs every change.
 
     Without a GPU, ``num_gpus`` becomes one CPU process, unless ``accelerator="cpu"`` asks for
     several; half precision becomes bfloat16 or 32 bits, whichever the processor handles well.
-
-    Returns:
-        Arguments of ``pytorch_lightning.Trainer``: ``accelerator``, ``devices`` (processes, one
-        device each), ``strategy`` and ``precision``.
     """
     gpu = on_gpu(config)
     devices = config.num_gpus
@@ -56,7 +50,12 @@ def choose_hardware(config: TrainingConfig) -> dict[str, Any]:
     elif config.accelerator != "cpu":
         devices = 1
     if devices != config.num_gpus:
-        log.warning("num_gpus=%d, but %s: using %d device(s)", config.num_gpus, _seen(), devices)
+        log.warning(
+            "num_gpus=%d, but this machine has %s GPU(s): using %d device(s)",
+            config.num_gpus,
+            torch.cuda.device_count() or "no",
+            devices,
+        )
     strategy: Any = "auto"
     if devices > 1:
         strategy = DDPStrategy(
@@ -77,11 +76,6 @@ def choose_hardware(config: TrainingConfig) -> dict[str, Any]:
 def on_gpu(config: TrainingConfig) -> bool:
     """Whether to train on a GPU."""
     return config.accelerator != "cpu" and torch.cuda.is_available()
-
-
-def _seen() -> str:
-    count = torch.cuda.device_count()
-    return f"this machine has {count} GPU(s)" if count else "this machine has no GPU"
 
 
 def _precision(wanted: str, *, gpu: bool) -> str:
@@ -113,8 +107,7 @@ def without_chatter() -> Iterator[None]:
 class AtomicCheckpointIO(TorchCheckpointIO):
     """Writes a checkpoint beside its place and renames it there.
 
-    Lightning writes to the system's temporary folder and moves from there. Between file systems
-    that is a copy, and a kill leaves a truncated file under the checkpoint's name.
+    Lightning moves it from the system's temporary folder; a kill may leave a truncated file.
     """
 
     def save_checkpoint(
@@ -156,11 +149,7 @@ class EpochBar(pl.Callback):
 
 
 class Curves(pl.Callback):
-    """Writes a line per logged step and per validation, and draws both at the end.
-
-    Args:
-        every: Optimiser steps between lines.
-    """
+    """Writes a line per ``every`` optimiser steps and per validation, and draws both at the end."""
 
     def __init__(self, folder: Path, name: str, every: int) -> None:
         self.folder = folder

@@ -4,8 +4,6 @@ Every step leaves its own checkpoint, with EWC's state; a call after a finished 
 run from the latest checkpoint.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Sequence
@@ -55,26 +53,18 @@ _STEP_FOLDER = re.compile(r"run(\d+)-")
 class RetrievalRun:
     """One call of ``train``. The current step is the first that is not finished.
 
-    Attributes:
-        trainer: The trainer, with its settings and the folder of the checkpoints.
-        curriculum: The repositories of each step.
-        data_path: Folder of the exported data.
-        processes: The processes that train together.
-        state: The record: in ``run`` the number of the run, its start and the request; for each
-            finished repository the model of its step, if there was something to train on.
+    The record has in ``run`` the number of the run, its start and the request; for each finished
+    repository the model of its step, if there was something to train on.
     """
 
     trainer: Any  # the RetrievalTrainer, which imports this module
-    curriculum: Sequence[Sequence[Repository]]
-    data_path: Path
-    processes: PartialState
+    curriculum: Sequence[Sequence[Repository]]  # those of each step
+    data_path: Path  # folder of the exported data
+    processes: PartialState  # those that train together
     state: RunState = attrs.field(init=False)
 
     def begin(self, asked_start: Path | str | None) -> None:
-        """Resume the folder's run if it has the same request and is unfinished; else begin anew.
-
-        A new run starts from the checkpoint that the call asks for, else from the latest one.
-        """
+        """Resume the folder's run if it is unfinished and asks for the same; else begin anew."""
         request = {
             "curriculum": [
                 [[str(one.url), str(one.commit)] for one in new] for new in self.curriculum
@@ -82,15 +72,15 @@ class RetrievalRun:
             "asked_start": None if asked_start is None else str(asked_start),
         }
         settings = self.trainer.settings()
-        steps = (_STEP_FOLDER.match(one.name) for one in self.folder.glob("run*"))
+        steps = (_STEP_FOLDER.match(one.name) for one in self._folder.glob("run*"))
         numbers = [int(one[1]) for one in steps if one]
-        found = RunFolder(self.folder).load()
+        found = RunFolder(self._folder).load()
         if found is not None:
-            check_same_trainer(found, TRAINER, self.folder)
+            check_same_trainer(found, TRAINER, self._folder)
             self.state = found
             numbers.append(self.number)
-        if found is None or not self._asks_for(settings, request) or self.is_over:
-            start = asked_start or checkpoints.find_latest(self.folder)
+        if found is None or not self._asks_for(settings, request) or self._is_over:
+            start = asked_start or checkpoints.find_latest(self._folder)
             place = {"number": max(numbers, default=0) + 1, "start": start and str(start)}
             self.state = RunState(TRAINER, settings, run={**place, **request})
         self.processes.wait_for_everyone()  # everybody has read the old record
@@ -104,20 +94,18 @@ class RetrievalRun:
 
     def _save(self) -> None:
         if self.processes.is_main_process:
-            RunFolder(self.folder).save(self.state)
+            RunFolder(self._folder).save(self.state)
 
     # --- where it is ---------------------------------------------------------------------------
 
     @property
-    def config(self) -> TrainingConfig:
-        """The settings."""
+    def _config(self) -> TrainingConfig:
         config: TrainingConfig = self.trainer.config
         return config
 
     @property
-    def folder(self) -> Path:
-        """The folder of the checkpoints."""
-        return self.config.get_checkpoint_dir()
+    def _folder(self) -> Path:
+        return self._config.get_checkpoint_dir()
 
     @property
     def number(self) -> int:
@@ -125,57 +113,50 @@ class RetrievalRun:
         return int(self.state.run["number"])
 
     @property
-    def step(self) -> int:
+    def _step(self) -> int:
         """The number of the current step, from 0."""
         ends = accumulate(map(len, self.curriculum))
         return sum(end <= len(self.state.finished) for end in ends)
 
     @property
-    def is_over(self) -> bool:
-        """Whether every step is finished."""
-        return self.step == len(self.curriculum)
+    def _is_over(self) -> bool:
+        return self._step == len(self.curriculum)
 
     @property
-    def new(self) -> Sequence[Repository]:
-        """The repositories of the current step."""
-        return self.curriculum[self.step]
+    def _new(self) -> Sequence[Repository]:
+        return self.curriculum[self._step]
 
     @property
-    def so_far(self) -> list[Repository]:
-        """All repositories up to the current step."""
-        return list(chain.from_iterable(self.curriculum[: self.step + 1]))
+    def _so_far(self) -> list[Repository]:
+        return list(chain.from_iterable(self.curriculum[: self._step + 1]))
 
     @property
-    def step_name(self) -> str:
+    def _step_name(self) -> str:
         """One folder's name: run, current step and its first repository."""
-        return f"run{self.number:03d}-{self.step:03d}-{repository_name(self.new[0])}"
+        return f"run{self.number:03d}-{self._step:03d}-{repository_name(self._new[0])}"
 
     @property
     def step_folder(self) -> Path:
-        """Folder of the current step's checkpoints."""
-        return lightning.step_folder(self.config, self.step_name)
+        """The folder of the current step's checkpoints."""
+        return lightning.step_folder(self._config, self._step_name)
 
     @property
-    def start(self) -> Path | None:
+    def _start(self) -> Path | None:
         """The newest checkpoint of the run: of the last finished step, else the run's start."""
-        saved = [self.folder / one.model for one in self.state.finished if one.model is not None]
+        saved = [self._folder / one.model for one in self.state.finished if one.model is not None]
         start = self.state.run["start"]
         return saved[-1] if saved else start and Path(start)
 
     # --- training ------------------------------------------------------------------------------
 
     def train(self, database: Database) -> None:
-        """Train the steps that are left.
-
-        Raises:
-            EmptyDatasetError: If there is nothing to train on in any of them.
-        """
+        """Train the steps that are left; ``EmptyDatasetError`` if none has anything to train on."""
         names = [", ".join(map(repository_name, new)) for new in self.curriculum]
         is_main = self.processes.is_main_process
-        progress = CurriculumProgress(folder=self.folder, names=names, is_main=is_main)
-        if self.step:
-            progress.say_done(self.step)
-        for number in progress.steps(self.step):
+        progress = CurriculumProgress(folder=self._folder, names=names, is_main=is_main)
+        if self._step:
+            progress.say_done(self._step)
+        for number in progress.steps(self._step):
             checkpoint = None
             try:
                 with lightning.without_chatter():
@@ -197,7 +178,7 @@ class RetrievalRun:
         """Return the records of the current step's repositories; the last has what was done."""
         items, reached, data, model = 0, 0, "", None
         if checkpoint is not None:
-            model = checkpoint.relative_to(self.folder).as_posix()
+            model = checkpoint.relative_to(self._folder).as_posix()
             if (file := self._data_file).is_file():
                 recorded = orjson.loads(file.read_bytes())
                 items, data = recorded["items"], recorded["corpus"]
@@ -206,11 +187,11 @@ class RetrievalRun:
             FinishedStep(
                 str(repo.url),
                 str(repo.commit),
-                *((items, reached) if repo is self.new[-1] else (0, 0)),
+                *((items, reached) if repo is self._new[-1] else (0, 0)),
                 data=data,
                 model=model,
             )
-            for repo in self.new
+            for repo in self._new
         ]
 
     def train_step(self, database: Database) -> Path:
@@ -223,9 +204,9 @@ class RetrievalRun:
             return finished  # killed before the run's record was written
         if is_main:
             checkpoints.remove_leftovers(folder)
-            database.export_merged_data(self.so_far, self.data_path)
-            copy_metadata(self.data_path, self.folder)
-            record_environment(self.folder)
+            database.export_merged_data(self._so_far, self.data_path)
+            copy_metadata(self.data_path, self._folder)
+            record_environment(self._folder)
         self.processes.wait_for_everyone()
         data = self._data()
         data.setup()
@@ -244,24 +225,24 @@ class RetrievalRun:
         return finished
 
     def _data(self) -> RetrievalDataModule:
-        splits = self.data_path / self.config.split_strategy
-        settings = self.config.get_data_module_config(splits, self.data_path / CORPUS)
-        settings["max_seq_len"] = min(settings["max_seq_len"], self.config.max_seq_len)
-        keep = None if self.config.replay else _only(self.new)
+        splits = self.data_path / self._config.split_strategy
+        settings = self._config.get_data_module_config(splits, self.data_path / CORPUS)
+        settings["max_seq_len"] = min(settings["max_seq_len"], self._config.max_seq_len)
+        keep = None if self._config.replay else _only(self._new)
         return RetrievalDataModule(**settings, formatter=self.trainer.formatter, keep=keep)
 
     def _model(self) -> PremiseRetriever:
-        settings = self.config.get_model_config()
+        settings = self._config.get_model_config()
         name = settings.pop("model_name")
-        model = PremiseRetriever.load(self.start or name, freeze=False, **settings)
-        model.ewc_lambda = self.config.get_lambda_value()
-        strategies = (*model.split_strategies, self.config.split_strategy)
+        model = PremiseRetriever.load(self._start or name, freeze=False, **settings)
+        model.ewc_lambda = self._config.get_lambda_value()
+        strategies = (*model.split_strategies, self._config.split_strategy)
         model.split_strategies = tuple(dict.fromkeys(strategies))
         return model
 
     def _fit(self, data: RetrievalDataModule) -> Path:
         """Train, and return the best checkpoint by the configured metric, else the newest."""
-        model, name, folder = self._model(), self.step_name, self.step_folder
+        model, name, folder = self._model(), self._step_name, self.step_folder
         monitored = len(data.val_examples) > 0
         if not monitored:
             log.warning("no validation tactic uses a premise: checkpoints are kept by age")
@@ -269,9 +250,9 @@ class RetrievalRun:
         if resume is not None:
             log.info("going on from %s", resume)
         trainer = lightning.lightning_trainer(
-            self.config,
+            self._config,
             name,
-            self.config.get_custom_log_dir(name),
+            self._config.get_custom_log_dir(name),
             monitored=monitored,
             further=resolve_callbacks(self.trainer.callbacks, pl.Callback),
         )
@@ -285,7 +266,7 @@ class RetrievalRun:
     @property
     def _data_file(self) -> Path:
         # Beside the step's folder: Lightning warns of a folder that is not empty.
-        return self.folder / f"{self.step_name}.json"
+        return self._folder / f"{self._step_name}.json"
 
     def _resume_point(self, data: RetrievalDataModule) -> Path | None:
         """Return the newest checkpoint of this very step on this very data, if it was killed."""
@@ -304,12 +285,12 @@ class RetrievalRun:
     def _consolidate(self, data: RetrievalDataModule, source: Path) -> Consolidation | None:
         """Compute the Fisher information of the step's own training data at its best weights."""
         model = PremiseRetriever.load(source, choose_device().name, freeze=False)
-        if self.config.get_lambda_value() == 0:
+        if self._config.get_lambda_value() == 0:
             return model.consolidation
         model.eval()
-        items = data.items_of(data.examples("train", _only(self.new)))
-        drawn = np.random.default_rng(self.config.seed).permutation(len(items))
-        chosen = np.sort(drawn[: self.config.fisher_examples])
+        items = data.items_of(data.examples("train", _only(self._new)))
+        drawn = np.random.default_rng(self._config.seed).permutation(len(items))
+        chosen = np.sort(drawn[: self._config.fisher_examples])
         mine = chosen[self.processes.process_index :: self.processes.num_processes]
         batches = (
             model.transfer_batch_to_device(items.collate([items[0, int(item)]]), model.device, 0)
@@ -323,26 +304,26 @@ class RetrievalRun:
 
     @property
     def _row_name(self) -> str:
-        return ", ".join(map(_short, self.new))
+        return ", ".join(map(_short, self._new))
 
     def _forgetting(self) -> Forgetting:
         """Read the run's matrix, or begin it."""
         matrix = Forgetting("R@10 (percent)", higher_is_better=True, run=self.number)
-        return matrix.resumed(self.folder)
+        return matrix.resumed(self._folder)
 
     def _look_back(self, data: RetrievalDataModule, finished: Path) -> None:
         """Measure the finished model on every repository so far."""
         model = PremiseRetriever.load(finished, choose_device().name)
         retriever = Retriever.of(model, data.corpus, finished)
         recall: dict[str, float | None] = {}
-        for repo in self.so_far:
+        for repo in self._so_far:
             held_out = [data.examples(split, _only([repo])) for split in ("val", "test")]
             examples = list(chain.from_iterable(held_out))
             found = retriever.score(examples, 10).values["R@10"] if examples else None
             recall[_short(repo)] = found
         matrix = self._forgetting()
         matrix.add(self._row_name, finished.name, recall)
-        matrix.write(self.folder)
+        matrix.write(self._folder)
 
 
 def _only(repos: Sequence[Repository]) -> Origins:

@@ -89,8 +89,7 @@ class RetrievalTrainer:
     def preflight(self) -> None:
         """Check what training will need, before any data is prepared; loads no model.
 
-        Raises:
-            UsageError: If the encoder is not there, or a folder cannot be written.
+        Raises ``UsageError`` if the encoder is not there, or a folder cannot be written.
         """
         import pytorch_lightning as pl
 

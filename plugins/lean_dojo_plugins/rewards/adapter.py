@@ -5,8 +5,6 @@ The documented rewards take texts and return tensors; TRL's own take message lis
 supports both forms, checks the results, and names the reward and plugin in errors.
 """
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 import math
@@ -98,14 +96,9 @@ class AdaptedReward:
         return self.name
 
     def __call__(self, completions: Sequence[Any], **kwargs: Any) -> Scores:
-        """Score a batch.
+        """Score a batch: one number or ``None`` per completion, a text or a message list.
 
-        Args:
-            completions: Texts or message lists.
-            **kwargs: Dataset columns as lists, and what TRL adds; passed on unchanged.
-
-        Returns:
-            One number or ``None`` per completion.
+        Dataset columns, as lists, and what TRL adds are passed on unchanged.
 
         Raises:
             RewardError: If the function raises, or gives anything but one number each.

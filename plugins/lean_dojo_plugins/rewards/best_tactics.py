@@ -1,7 +1,5 @@
 """The callback ``best-tactics``."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -37,17 +35,7 @@ class BestTactics:
         rewards: Any,
         reward_names: Sequence[str],
     ) -> None:
-        """Print one line.
-
-        Args:
-            args: The trainer's settings, with the weights of the rewards.
-            state: The trainer's state.
-            control: Ignored.
-            inputs: The rows of the dataset, one per completion.
-            completions: The samples, as texts or messages.
-            rewards: Tensor (completions, rewards); NaN where a reward does not apply.
-            reward_names: Names of its columns.
-        """
+        """Print one line; ``rewards``: (completions, rewards), NaN where one does not apply."""
         del control
         if not state.is_world_process_zero or state.global_step < self._due or not completions:
             return

@@ -1,7 +1,5 @@
 """``lean-dojo reward``: score completions without training, check a reward function."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -13,14 +11,19 @@ from lean_dojo_core import registry
 from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.rewards.adapter import completion_texts
 from lean_dojo_v2.cli import (
+    EXISTING_FILE,
+    argument,
     complete_reward,
     emit_json,
     json_option,
     limited,
     note,
+    option,
     paragraph,
+    shared,
     table,
     timeout_option,
+    with_options,
 )
 from lean_dojo_v2.errors import UnreadableFileError
 from lean_dojo_v2.files import parse_json, read_named
@@ -35,29 +38,21 @@ def reward() -> None:
     """
 
 
-_set_option = click.option(
-    "--set",
-    "assignments",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="Option of the reward.",
-)
-_timeout_option = click.option(
-    "--timeout",
-    metavar="SECONDS",
-    type=click.FloatRange(min=0, min_open=True),
-    help="Seconds that the reward may take (default: as long as it takes).",
-)
+_set_option = option("--set", multiple=True, metavar="KEY=VALUE", help="Option of the reward.")
 
 
 @reward.command(short_help="Score the completions of a JSONL file without training.")
-@click.argument("name", shell_complete=complete_reward)
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@_set_option
-@_timeout_option
-@json_option
+@with_options
 def score(
-    name: str, file: Path, assignments: tuple[str, ...], timeout: float | None, as_json: bool
+    name: str = argument(shell_complete=complete_reward),
+    file: Path = argument(type=EXISTING_FILE),
+    assignments: tuple[str, ...] = _set_option,
+    timeout: float | None = option(
+        metavar="SECONDS",
+        type=click.FloatRange(min=0, min_open=True),
+        help="Seconds that the reward may take (default: as long as it takes).",
+    ),
+    as_json: bool = shared(json_option),
 ) -> None:
     """Score the completions of FILE with the reward NAME.
 
@@ -97,17 +92,14 @@ def score(
 
 
 @reward.command(short_help="Run the conformance checks on a reward function.")
-@click.argument("target", shell_complete=complete_reward)
-@_set_option
-@timeout_option
-@json_option
 @click.pass_context
+@with_options
 def check(
     context: click.Context,
-    target: str,
-    assignments: tuple[str, ...],
-    timeout: float | None,
-    as_json: bool,
+    target: str = argument(shell_complete=complete_reward),
+    assignments: tuple[str, ...] = _set_option,
+    timeout: float | None = shared(timeout_option),
+    as_json: bool = shared(json_option),
 ) -> None:
     """Run the conformance checks on TARGET; exits with 1 if one fails.
 

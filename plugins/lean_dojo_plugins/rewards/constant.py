@@ -1,7 +1,5 @@
 """The constant reward."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import attrs
@@ -26,13 +24,5 @@ class Constant:
     )
 
     def __call__(self, completions: list[str], **kwargs: Any) -> list[float]:  # noqa: ARG002
-        """Score a batch.
-
-        Args:
-            completions: Tactics, as texts.
-            **kwargs: Ignored.
-
-        Returns:
-            One number per completion.
-        """
+        """Score a batch."""
         return [self.value] * len(completions)

@@ -31,6 +31,7 @@ from lean_dojo_v2.lean import (
 from lean_dojo_v2.settings import about, fields, setting
 
 _log = logging.getLogger(__name__)
+a_number = fields.must_be("a number", fields.is_number)
 SHOWN = 200
 """Characters shown of an example."""
 
@@ -152,15 +153,9 @@ class LeanReward(ABC):
         log_metric: Callable[[str, float], None] | None = None,
         **columns: Any,
     ) -> Scores:
-        """Score a batch.
+        """Score a batch: one number or ``None`` per completion, a text or TRL's message list.
 
-        Args:
-            completions: Tactics or proofs, as texts or as TRL's message lists.
-            log_metric: TRL's function for further metrics.
-            **columns: The columns of the formatter.
-
-        Returns:
-            One number or ``None`` per completion.
+        The columns are the formatter's; ``log_metric`` is TRL's function for further metrics.
 
         Raises:
             UsageError: If a column is missing that the reward needs.

@@ -1,7 +1,5 @@
 """The length-penalised reward."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import attrs
@@ -36,15 +34,7 @@ class LengthPenalised:
     )
 
     def __call__(self, completions: list[Any], **kwargs: Any) -> list[float]:  # noqa: ARG002
-        """Score a batch.
-
-        Args:
-            completions: Tactics, as texts or as TRL's message lists.
-            **kwargs: Ignored.
-
-        Returns:
-            One number per completion, between ``penalty`` and 1.
-        """
+        """Score texts or TRL's message lists: each between ``penalty`` and 1."""
         return [self._score(text) for text in completion_texts(completions)]
 
     def _score(self, tactic: str) -> float:

@@ -1,7 +1,5 @@
 """Manifest of the built-in rewards, with a callback and a command."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from lean_dojo_core import RewardFunctionSpec, hookimpl

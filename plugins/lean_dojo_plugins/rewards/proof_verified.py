@@ -1,16 +1,14 @@
 """The reward of whole proofs: Lean's full verification."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import attrs
 
 from lean_dojo_core import Span
 from lean_dojo_plugins.rewards.adapter import completion_texts
-from lean_dojo_plugins.rewards.lean_reward import LeanReward, Question
+from lean_dojo_plugins.rewards.lean_reward import LeanReward, Question, a_number
 from lean_dojo_plugins.rewards.rows import RowTheorem, theorem_of_row
 from lean_dojo_v2.lean import (
     EngineLostError,
@@ -26,7 +24,7 @@ from lean_dojo_v2.lean import (
     split_helpers,
     trace_proof,
 )
-from lean_dojo_v2.prover import proof_of
+from lean_dojo_v2.prover import again_if_lost, proof_of
 from lean_dojo_v2.settings import fields, setting
 
 _AS_TERM = re.compile(r"exact\s+")
@@ -53,17 +51,15 @@ def _judge_proof(
     proof = proof_of(completion, source.full_name)
     if not proof.strip():
         return TacticOutcome(Verdict.UNPARSED, detail="the completion contains no proof")
-    for again in (True, False):
-        try:
-            return _judgement(source, proof, trace_proof(server, source, proof, timeout=timeout))
-        except EngineLostError as error:
-            if not again:
-                return TacticOutcome(Verdict.TIMED_OUT, detail=str(error))
-        except EngineUnavailableError:
-            raise
-        except LeanError as error:
-            return TacticOutcome(Verdict.UNOPENED, detail=str(error))
-    raise AssertionError  # both tries return or raise
+    try:
+        trace = again_if_lost(lambda: trace_proof(server, source, proof, timeout=timeout))
+    except EngineLostError as error:
+        return TacticOutcome(Verdict.TIMED_OUT, detail=str(error))
+    except EngineUnavailableError:
+        raise
+    except LeanError as error:
+        return TacticOutcome(Verdict.UNOPENED, detail=str(error))
+    return _judgement(source, proof, trace)
 
 
 def _judgement(source: SourceTheorem, proof: str, trace: ProofTrace) -> TacticOutcome:
@@ -89,10 +85,7 @@ def _judgement(source: SourceTheorem, proof: str, trace: ProofTrace) -> TacticOu
 def _located(detail: str, lines: Sequence[str], first: int) -> str:
     """Return an error that quotes its line of the proof, since the file's positions are not known.
 
-    Args:
-        detail: The error, with its position in the text that Lean read.
-        lines: The proof's lines.
-        first: The number there of the first of them.
+    ``first`` is the number of the proof's first line in the text that Lean read.
     """
     place = _POSITION.search(detail)
     if place is None:
@@ -107,7 +100,6 @@ def _located(detail: str, lines: Sequence[str], first: int) -> str:
 SHOWN = 500
 """Characters of an error shown to a model."""
 AGAIN = "Write the whole proof again."
-_a_number = fields.must_be("a number", fields.is_number)
 
 
 @attrs.define(eq=False, slots=False)
@@ -139,11 +131,11 @@ class ProofVerified(LeanReward):
             "a number of at least 0 and less than 1", lambda v: fields.is_number(v) and 0 <= v < 1
         ),
     )
-    sound: float = setting(1.0, "Value of a tactic that holds and changes goals.", _a_number)
+    sound: float = setting(1.0, "Value of a tactic that holds and changes goals.", a_number)
     failing: float = setting(
-        -1.0, "Value of the first tactic that fails, or of an end that leaves goals.", _a_number
+        -1.0, "Value of the first tactic that fails, or of an end that leaves goals.", a_number
     )
-    following: float = setting(0.0, "Value of what follows the first failing tactic.", _a_number)
+    following: float = setting(0.0, "Value of what follows the first failing tactic.", a_number)
 
     name = "proof-verified"
     wanted = "a block of tactics"
@@ -237,20 +229,13 @@ def places_in(text: str, proof: str) -> list[int] | None:
     [24, 25, 30]
     """
     lines = proof.split("\n")
-    kept = [line.strip() for line in lines]
-    pattern = r"[ \t\r]*\n[ \t]*".join(f"({re.escape(line)})" for line in kept)
-    found = None
-    for found in re.finditer(pattern, text):  # noqa: B007 - the last one
-        pass
-    if found is None or not proof.strip():
+    pattern = r"[ \t\r]*\n[ \t]*".join(f"({re.escape(line.strip())})" for line in lines)
+    found = list(re.finditer(pattern, text))
+    if not found or not proof.strip():
         return None
-    return list(_places(lines, [found.start(group + 1) for group in range(len(lines))], text))
-
-
-def _places(lines: Sequence[str], starts: Sequence[int], text: str) -> Iterator[int]:
-    last = len(lines) - 1
-    for number, (line, start) in enumerate(zip(lines, starts, strict=True)):
-        margin = len(line) - len(line.lstrip())
-        for index in range(len(line) + (number < last)):  # the end of the line counts, too
-            # Spaces before a line may be fewer than in the completion.
-            yield min(max(start + index - margin, 0), len(text) - 1)
+    places: list[int] = []
+    for number, line in enumerate(lines, 1):
+        # Spaces before a line may be fewer than in the completion; its end counts, too.
+        first = found[-1].start(number) - (len(line) - len(line.lstrip()))
+        places += (min(max(first + n, 0), len(text) - 1) for n in range(len(line) + 1))
+    return places[:-1]

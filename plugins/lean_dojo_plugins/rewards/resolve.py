@@ -1,7 +1,5 @@
 """Turn a user's rewards (a callable, a name, several with weights) into TRL's rewards."""
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import math

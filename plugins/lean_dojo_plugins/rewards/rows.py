@@ -151,21 +151,15 @@ class _AnotherStateError(LeanError):
 
 @attrs.frozen
 class Replay:
-    """The place of a theorem, and of a tactic of its proof, for an exact replay.
-
-    Attributes:
-        tactic: The tactic of its own proof at that place.
-        position: Where that tactic starts, if recorded.
-        digest: Digest of the first goal there, if recorded.
-    """
+    """The place of a theorem, and of a tactic of its proof, for an exact replay."""
 
     file_path: str
     full_name: str
     start: Position
     end: Position
-    tactic: str
-    position: Position | None = None
-    digest: str | None = None
+    tactic: str  # of its own proof, at that place
+    position: Position | None = None  # of that tactic, if recorded
+    digest: str | None = None  # of the first goal there, if recorded
 
 
 @attrs.frozen
@@ -247,7 +241,7 @@ def _places(source: SourceTheorem, replay: Replay) -> list[Position]:
 def state_of_row(row: Mapping[str, Any], projects: Mapping[str, Path]) -> RowState:
     """Read the state of a dataset row, which ``tactic-prompt``'s columns allow to replay."""
     goal = str(row["problem"])
-    start, end, position = (position_of(row.get(name)) for name in ("start", "end", "position"))
+    start, end, position = (_position_of(row.get(name)) for name in ("start", "end", "position"))
     names = [row.get(name) for name in ("url", "commit", "file_path", "full_name", "tactic")]
     if start is None or end is None or any(name is None for name in names):
         return RowState(goal=goal)
@@ -324,7 +318,7 @@ def theorem_of_row(row: Mapping[str, Any], projects: Mapping[str, Path]) -> RowT
         folder = Path(str(project)) if project else None
         header = str(row.get("header") or "")
         return RowTheorem(goal=name, statement=statement, project=folder, header=header)
-    start, end = (position_of(row.get(key)) for key in ("start", "end"))
+    start, end = (_position_of(row.get(key)) for key in ("start", "end"))
     url, commit = str(row.get("url")), str(row.get("commit"))
     folder = projects.get(url) or checkout(url, commit)
     file = str(row["file_path"])
@@ -351,7 +345,7 @@ def rows_of(columns: Mapping[str, Any], length: int) -> list[dict[str, Any]]:
     return [{name: values[i] for name, values in lists.items()} for i in range(length)]
 
 
-def position_of(value: Any) -> Position | None:
+def _position_of(value: Any) -> Position | None:
     """Read a 1-based line and column."""
     return (int(value[0]), int(value[1])) if value else None
 

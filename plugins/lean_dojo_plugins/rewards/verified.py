@@ -1,13 +1,11 @@
 """The reward of single tactics that Lean verifies, each at the state of its row."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import attrs
 
-from lean_dojo_plugins.rewards.lean_reward import LeanReward, Question
+from lean_dojo_plugins.rewards.lean_reward import LeanReward, Question, a_number
 from lean_dojo_plugins.rewards.rows import Fallback, RowState, UnopenedError, rows_of, state_of_row
 from lean_dojo_v2.lean import (
     EngineLostError,
@@ -29,10 +27,7 @@ def judge(
     """Check several tactics at one state, opening it as seldom as possible.
 
     Lean has ``timeout`` seconds for each. A tactic that kills two engines is judged ``timed_out``;
-    the next one is tried on another engine.
-
-    Raises:
-        EngineLostError: If opening the state kills the engine.
+    an ``EngineLostError`` means that opening the state does.
     """
     point: ProofPoint | None = None
     fallback: Fallback | None = None
@@ -59,10 +54,6 @@ def judge(
     return found
 
 
-def _score(default: float, text: str) -> Any:
-    return attrs.field(default=default, converter=float, metadata={"help": text})
-
-
 @attrs.define(eq=False, slots=False)
 class PantographVerified(LeanReward):
     """1 for a tactic through which Lean can finish the whole proof; nothing else is rewarded.
@@ -85,13 +76,19 @@ class PantographVerified(LeanReward):
     Thoughts (``<think>…</think>``) are not part of a completion.
     """
 
-    advanced: float = _score(1.0, "Reward of a tactic that makes progress towards a proof.")
-    solved: float = _score(1.0, "Reward of a tactic that leaves no goal at all.")
-    unproven: float = _score(0.0, "Reward of a tactic without known progress towards a proof.")
-    failed: float = _score(0.0, "Reward of a tactic that Lean rejects.")
-    unparsed: float = _score(0.0, "Reward of a text that is not one tactic.")
-    refused: float = _score(-1.0, "Reward of cheating.")
-    timed_out: float = _score(0.0, "Reward of a tactic that takes too long or kills its engine.")
+    advanced: float = setting(
+        1.0, "Reward of a tactic that makes progress towards a proof.", a_number
+    )
+    solved: float = setting(1.0, "Reward of a tactic that leaves no goal at all.", a_number)
+    unproven: float = setting(
+        0.0, "Reward of a tactic without known progress towards a proof.", a_number
+    )
+    failed: float = setting(0.0, "Reward of a tactic that Lean rejects.", a_number)
+    unparsed: float = setting(0.0, "Reward of a text that is not one tactic.", a_number)
+    refused: float = setting(-1.0, "Reward of cheating.", a_number)
+    timed_out: float = setting(
+        0.0, "Reward of a tactic that takes too long or kills its engine.", a_number
+    )
     timeout: float = setting(10.0, "Time limit for one call of Lean, in seconds.", fields.positive)
     imports: tuple[str, ...] = attrs.field(
         default=("Init",),

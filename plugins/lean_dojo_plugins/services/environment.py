@@ -1,9 +1,7 @@
 """One theorem as an environment: tools to prove it, and full verification as its reward."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +17,11 @@ from lean_dojo_v2.lean import (
     EngineName,
     EngineTimeoutError,
     EngineUnavailableError,
-    GoalState,
     LeanError,
     RequestError,
     SharedEngines,
     StaleStateError,
     Verdict,
-    print_goals,
     shared_engines,
 )
 from lean_dojo_v2.prover import PlayedTactic, begin_play, play_tactic
@@ -109,7 +105,7 @@ class LeanProofEnvironment:
         self._asked = problem_of_row(row, benchmark=self.benchmark, project=self.project)
         self._steps, self._calls = [], 0
         try:
-            self._begin = self._ask(begin_play, self._asked.problem, _goals)
+            self._begin = self._ask(begin_play, self._asked.problem)
         except EngineUnavailableError:
             raise
         except LeanError as error:
@@ -138,7 +134,7 @@ class LeanProofEnvironment:
         text = tactic.strip()
         try:
             made = self._ask(
-                partial(play_tactic, show=_goals, heartbeats=self.heartbeats, timeout=self.timeout),
+                partial(play_tactic, heartbeats=self.heartbeats, timeout=self.timeout),
                 self._problem,
                 tuple(step.tactic for step in self._steps),
                 text,
@@ -225,7 +221,7 @@ class LeanProofEnvironment:
 
     def _ask(self, fn: Any, *args: Any) -> Any:
         assert self._asked is not None
-        engines = _engines_of(self.engine, tuple(self.imports), self.engines)
+        engines = engines_of(self.engine, tuple(self.imports), self.engines)
         name = self._asked.problem.name
         # Requests of one theorem go to the engine that has its states, if possible.
         project = self._asked.project
@@ -233,23 +229,10 @@ class LeanProofEnvironment:
         return engines.submit(project, fn, *args, header=name, name=name, owner=owner).result()
 
 
-def _goals(state: GoalState) -> str:
-    return print_goals(state.goals)
-
-
-_engines: dict[tuple[EngineName, tuple[str, ...], int | None], SharedEngines] = {}
-"""Shared engines of this process, kept between environments."""
-
-
-def _engines_of(engine: EngineName, imports: tuple[str, ...], size: int | None) -> SharedEngines:
-    key = (engine, imports, size)
-    return _engines.setdefault(key, shared_engines(engine=engine, imports=imports, size=size))
-
-
-def close_engines() -> None:
-    """Release the engines of all environments of this process; the next call takes new ones."""
-    for engines in list(_engines.values()):
-        engines.close()
+@cache
+def engines_of(engine: EngineName, imports: tuple[str, ...], size: int | None) -> SharedEngines:
+    """Return the engines of this process's environments, kept until ``cache_clear()``."""
+    return shared_engines(engine=engine, imports=imports, size=size)
 
 
 def _is_said(prompt: Any) -> bool:

@@ -1,10 +1,8 @@
 """Folders and repositories that the clients of a service may name: those given at its start."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import attrs
 import click
@@ -22,23 +20,14 @@ def _resolved(folders: Iterable[Path]) -> tuple[Path, ...]:
 
 @attrs.frozen
 class ServedFolders:
-    """What clients may name.
-
-    Attributes:
-        folders: Folders, with all that is below them.
-        repositories: Folder of each repository, by the address that rows of data give.
-    """
+    """What clients may name: folders with all below them, and repositories by their address."""
 
     folders: tuple[Path, ...] = attrs.field(default=(), converter=_resolved)
     repositories: Mapping[str, Path] = attrs.field(factory=dict)
 
     @classmethod
-    def of(cls, given: Iterable[str], *more: Path | str | None) -> ServedFolders:
-        """Read values of the option ``--folder``, each ``DIR`` or ``URL=DIR``.
-
-        Args:
-            given: The values.
-            *more: Further folders.
+    def of(cls, given: Iterable[str], *more: Path | str | None) -> Self:
+        """Read values of the option ``--folder``, each ``DIR`` or ``URL=DIR``, and further folders.
 
         Raises:
             UsageError: If there is no such folder.
@@ -57,13 +46,10 @@ class ServedFolders:
     def admitted(self, path: str, kind: str, base: Path | None = None) -> Path:
         """Return a path that a client has named, without links and ``..``.
 
-        Args:
-            path: The path.
-            kind: What it is called in messages.
-            base: The only folder that it may be in; default: any.
+        It may be in any of the folders, or in ``base`` only; messages call it ``kind``.
 
         Raises:
-            NotGivenError: If it leads out of the folders.
+            NotGivenError: If it leads out of them.
         """
         allowed = self.folders if base is None else (base,)
         try:
@@ -80,9 +66,7 @@ class ServedFolders:
     def admitted_columns(self, columns: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
         """Return the columns of rows to score, with their projects' folders resolved.
 
-        Raises:
-            NotGivenError: If a row names a project, a repository or a file that is not served.
-            UsageError: If a row names a file without its repository, or not as a text.
+        Raises ``NotGivenError`` for what is not served, and ``UsageError`` for what is malformed.
         """
         named = ("project", "url", "file_path")
         places = [columns[name] for name in named if name in columns]

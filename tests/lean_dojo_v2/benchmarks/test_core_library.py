@@ -34,7 +34,7 @@ def test_a_theorem_is_stated_where_it_is_not_in_scope(
     assert not {"Classical.choice.congr_simp", "Option.bind.eq_2"} & set(module.theorems)
     assert module.header.startswith("prelude\nimport Init.")
     names = ["Option.bind_assoc", "Option.any_true", "Option.not_there"]
-    problems = {s.problem.full_name: s.problem for s in stated(engine, engine, module, names)}
+    problems = {one.full_name: one for one in stated(engine, engine, module, names)}
     assert set(problems) == set(names[:2])
     problem = problem_of(problems["Option.bind_assoc"])
     beside = "have := @Option.any_true\ncases x <;> rfl"

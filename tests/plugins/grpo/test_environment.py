@@ -13,7 +13,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from transformers.utils import get_json_schema
 
 from lean_dojo_plugins.causal_lm.tiny_model import build_tiny_model
-from lean_dojo_plugins.services.environment import LeanProofEnvironment, close_engines
+from lean_dojo_plugins.services.environment import LeanProofEnvironment, engines_of
 
 GOAL = "∀ n : Nat, n + 0 = n"
 PROMPT = [{"role": "user", "content": "Prove it."}]
@@ -98,7 +98,7 @@ def test_trl_takes_two_steps(tmp_path: Path) -> None:
         ),
     )  # fmt: skip
     trainer.train()
-    close_engines()
+    engines_of.cache_clear()
     steps = [log for log in trainer.state.log_history if "tools/call_frequency" in log]
     assert trainer.state.global_step == len(steps) == 2
     assert all(log["tools/call_frequency"] >= 1 for log in steps), "tools were called"

@@ -1,12 +1,10 @@
 """Batches: tokens of texts, training items, and the tensors of a batch."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TypeAlias, TypedDict
+from typing import Self, TypeAlias, TypedDict
 
 import attrs
 import numpy as np
@@ -31,12 +29,7 @@ PAD_ID = 0
 
 
 def load_tokenizer(name: str) -> PreTrainedTokenizerBase:
-    """Load a tokenizer; ByT5's needs no files.
-
-    Args:
-        name: Hub id or folder. A hub id with ``byt5`` in it and a folder without a tokenizer mean
-            ByT5's.
-    """
+    """Load a tokenizer; a hub id with ``byt5`` in it, or a folder without one, means ByT5's."""
     folder = Path(name)
     own = has_tokenizer(folder) if folder.is_dir() else "byt5" not in folder.name.lower()
     # A text that spells a special token, such as </s>, stays text.
@@ -45,18 +38,13 @@ def load_tokenizer(name: str) -> PreTrainedTokenizerBase:
 
 @attrs.frozen(eq=False)
 class TokenStore:
-    """Encoded texts by number; torch shares its tensors with data-loading processes.
+    """Encoded texts by number; torch shares its tensors with data-loading processes."""
 
-    Attributes:
-        tokens: ``int32``: the tokens of all texts, one text after the other.
-        offsets: ``int64[N + 1]``: where each text starts.
-    """
-
-    tokens: torch.Tensor = attrs.field(repr=False)
-    offsets: torch.Tensor = attrs.field(repr=False)
+    tokens: torch.Tensor = attrs.field(repr=False)  # int32: one text after the other
+    offsets: torch.Tensor = attrs.field(repr=False)  # int64[N + 1]: where each text starts
 
     @classmethod
-    def build(cls, texts: Iterable[str], tokenizer: str, max_length: int) -> TokenStore:
+    def build(cls, texts: Iterable[str], tokenizer: str, max_length: int) -> Self:
         """Encode texts, each cut to ``max_length`` tokens including the end token."""
         encode = load_tokenizer(tokenizer)
         lengths, parts = [0], [np.zeros(0, np.int32)]
@@ -119,9 +107,6 @@ class TrainItems(Dataset[tuple[int, Numbers]]):
     """The training items of some examples: (tactic, one positive premise), with fresh negatives.
 
     An item depends only on the seed and its key, so it is the same in every process.
-
-    Attributes:
-        pairs: For each item, the number of its example, and its positive premise.
     """
 
     visibility: Visibility
@@ -132,6 +117,7 @@ class TrainItems(Dataset[tuple[int, Numbers]]):
     queries: TokenStore
     premises: TokenStore
     pairs: list[tuple[int, int]] = attrs.field(init=False, repr=False)
+    """For each item, the number of its example, and its positive premise."""
 
     @pairs.default
     def _pairs(self) -> list[tuple[int, int]]:
@@ -202,8 +188,7 @@ def sample_negatives(
 ) -> Numbers:
     """Draw at most ``count`` premises that a theorem may use and that its tactic does not use.
 
-    ``in_file`` of them are from the file of ``positive``, one of the tactic's ``positives``. If one
-    kind runs short the other fills up; if both do, there are fewer.
+    ``in_file`` are from the file of ``positive``; if one kind runs short the other fills up.
     """
     seen = np.flatnonzero(usable)
     home = visibility.file_of(positive)
@@ -221,13 +206,9 @@ def sample_negatives(
 class LengthGroupedBatches:
     """Groups items of similar length into batches, in random order.
 
-    The order is that of :class:`~lean_dojo_plugins.training.length_groups.LengthGroups`, which
-    follows from (seed, epoch) alone. With several processes, batches are dealt out in turn; every
-    process gets equally many (the first ones fill up a last incomplete round), so that all take the
-    same number of optimiser steps.
-
-    Attributes:
-        start: Batches to skip: those that a resumed epoch has done.
+    The order follows from (seed, epoch) alone. Batches are dealt out to the processes in turn,
+    equally many to each (the first ones fill up a last incomplete round). ``start`` of them are
+    skipped.
     """
 
     lengths: Numbers
@@ -239,7 +220,7 @@ class LengthGroupedBatches:
     start: int = 0
 
     @property
-    def sampler(self) -> LengthGroupedBatches:
+    def sampler(self) -> Self:
         """This object, where Lightning looks for ``set_epoch``."""
         return self
 

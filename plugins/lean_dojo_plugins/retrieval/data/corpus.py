@@ -3,14 +3,12 @@
 The files that a file imports are a bit row, so that thousands of files take a few megabytes.
 """
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 import attrs
 import numpy as np
@@ -49,26 +47,18 @@ class Visibility:
     """The accessible premises of each file: the small part of a corpus, for data loaders.
 
     Premises are numbered file by file, in the order of the corpus, inside a file by position.
-
-    Attributes:
-        file_starts: ``int64[F + 1]``: number of each file's first premise.
-        ends: ``int64[P]``: packed position where each premise ends (exclusive).
-        reach: Bits ``[F, F]``: the transitive imports of each file.
     """
 
-    file_starts: Numbers
-    ends: Numbers
-    reach: Bits
+    file_starts: Numbers  # int64[F + 1]: number of each file's first premise
+    ends: Numbers  # int64[P]: packed position where each premise ends (exclusive)
+    reach: Bits  # [F, F]: the transitive imports of each file
 
     def file_of(self, premise: int) -> int:
         """Return the file of a premise."""
         return int(np.searchsorted(self.file_starts, premise, side="right")) - 1
 
     def mask(self, file: int, before: int) -> Mask:
-        """Return for each premise whether a theorem may use it: ``bool[P]``.
-
-        Premises of the theorem's own file must end before its packed position.
-        """
+        """Return which premises a theorem at this packed position may use: ``bool[P]``."""
         seen = np.unpackbits(self.reach[file], count=len(self.file_starts) - 1).view(np.bool_)
         usable: Mask = np.repeat(seen, np.diff(self.file_starts))
         own = slice(*self.file_starts[file : file + 2])
@@ -78,28 +68,18 @@ class Visibility:
 
 @attrs.frozen(eq=False)
 class Corpus:
-    """All premises, by number.
-
-    Attributes:
-        starts: ``int64[P]``: packed positions where they start.
-        fingerprint: Digest of the content; indexes are tied to it.
-    """
+    """All premises, by number."""
 
     paths: tuple[str, ...]
     visibility: Visibility
     premises: tuple[Premise, ...] = attrs.field(repr=False)
-    starts: Numbers
-    fingerprint: str
+    starts: Numbers  # int64[P]: packed positions
+    fingerprint: str  # digest of the content; indexes are tied to it
     _numbers: dict[str, int] = attrs.field(repr=False)
 
     @classmethod
-    def read(cls, path: Path | str) -> Corpus:
-        """Read a ``corpus.jsonl``.
-
-        Raises:
-            DataError: If it is missing, a line is bad, an import is unknown or imports are
-                cyclic; names the line or the path.
-        """
+    def read(cls, path: Path | str) -> Self:
+        """Read a ``corpus.jsonl``; a ``DataError`` says what is missing or bad, and where."""
         if not Path(path).is_file():
             what = (
                 "there is no such corpus; export one with `lean-dojo database export`, or name one"
@@ -108,7 +88,7 @@ class Corpus:
         return cls.build(read_corpus(path), source=path)
 
     @classmethod
-    def build(cls, files: Iterable[PremiseFile], *, source: Path | str = "corpus") -> Corpus:
+    def build(cls, files: Iterable[PremiseFile], *, source: Path | str = "corpus") -> Self:
         """Build a corpus from files in any order; of several with the same path the first wins."""
         imports: dict[str, tuple[str, ...]] = {}
         counts: list[int] = []
@@ -164,13 +144,10 @@ class Corpus:
         return (premise_text(one.full_name, one.code) for one in self.premises)
 
     def locate(self, path: str, position: Position, full_name: str = "") -> int | None:
-        """Find the premise of a file whose span holds a position.
+        """Return the premise of a file whose span holds a position; ``None`` if there is none.
 
         Spans may nest (a structure and its fields) or coincide: of several, the one called
         ``full_name`` wins, else the innermost.
-
-        Returns:
-            Its number; ``None`` if the file is unknown or no premise is there.
         """
         file = self.file_number(path)
         if file is None:
@@ -217,18 +194,15 @@ def premise_text(full_name: str, code: str) -> str:
 
 
 def closure(imports: Mapping[str, Sequence[str]], source: Path | str) -> Bits:
-    """Compute which files each file reaches through its imports, itself excluded.
+    """Compute which files each file reaches through its imports, itself excluded, as rows of bits.
 
-    A dependency (a path below ``.lake/packages/``) that was not traced has no premises to offer:
-    such imports are skipped with one message.
-
-    Returns:
-        ``uint8[F, ceil(F / 8)]``: row ``f``, unpacked, marks the files that ``f``
-        reaches. 5,000 files take 3 MB.
+    They are ``uint8[F, ceil(F / 8)]``: 5,000 files take 3 MB. A dependency (a path below
+    ``.lake/packages/``) that was not traced has no premises to offer: it is skipped with one
+    message.
 
     Raises:
-        DataError: If a file imports another path that the corpus does not have (the message names
-            both), or if imports are cyclic (it shows the cycle).
+        DataError: If a file imports another path that the corpus does not have, or if imports are
+            cyclic.
     """
     number = {path: index for index, path in enumerate(imports)}
     reach = np.zeros((len(number), (len(number) + 7) // 8), dtype=np.uint8)

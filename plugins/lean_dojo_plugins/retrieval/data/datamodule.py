@@ -1,7 +1,5 @@
 """The Lightning data module: loaders from a split folder and a corpus."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -31,10 +29,7 @@ Origins: TypeAlias = frozenset[tuple[str, str]]
 
 
 class ResumableLoader(DataLoader[Any]):
-    """A loader that resumes in the middle of an epoch.
-
-    Lightning keeps ``state_dict`` in its checkpoints; earlier batches are not made again.
-    """
+    """A loader whose ``state_dict``, kept in Lightning's checkpoints, resumes inside an epoch."""
 
     _done = 0
     _resume = 0
@@ -61,11 +56,7 @@ class ResumableLoader(DataLoader[Any]):
 
 @attrs.define(slots=False, eq=False, repr=False)
 class RetrievalDataModule(pl.LightningDataModule):
-    """Training and validation data of a retriever.
-
-    Attributes:
-        keep: The repositories to train and validate on; default: all.
-    """
+    """Training and validation data of a retriever: of the repositories to ``keep``, or of all."""
 
     data_path: Path = attrs.field(converter=Path)
     corpus_path: Path = attrs.field(converter=Path)
@@ -94,11 +85,7 @@ class RetrievalDataModule(pl.LightningDataModule):
         return {name: value for name, value in vars(self).items() if name not in loaded}
 
     def setup(self, stage: str = "") -> None:
-        """Read and tokenise, once.
-
-        Raises:
-            EmptyDatasetError: If no tactic of the training split uses a premise of the corpus.
-        """
+        """Read and tokenise, once; an error if no training tactic uses a premise of the corpus."""
         del stage
         if "train_items" in vars(self):
             return
@@ -141,20 +128,13 @@ class RetrievalDataModule(pl.LightningDataModule):
 
     @property
     def _rank_and_world(self) -> tuple[int, int]:
-        """The number of this process, and how many there are."""
         trainer = self.trainer
         return (0, 1) if trainer is None else (trainer.global_rank, trainer.world_size)
 
     def training_batches(self) -> LengthGroupedBatches:
         """Return the order of the training items for this process."""
-        rank, world = self._rank_and_world
-        return LengthGroupedBatches(
-            lengths=self.train_items.lengths,
-            batch_size=self.batch_size,
-            seed=self.seed,
-            rank=rank,
-            world=world,
-        )
+        lengths = self.train_items.lengths
+        return LengthGroupedBatches(lengths, self.batch_size, self.seed, *self._rank_and_world)
 
     def train_dataloader(self) -> ResumableLoader:
         """Return the training loader of this process."""
@@ -178,12 +158,11 @@ class RetrievalDataModule(pl.LightningDataModule):
         return DataLoader(
             longest_first,  # type: ignore[arg-type]
             batch_size=self.eval_batch_size,
-            collate_fn=self.collate_evaluation,
+            collate_fn=self._collate_evaluation,
             num_workers=0,
         )
 
-    def collate_evaluation(self, numbers: list[Any]) -> EvalBatch:
-        """Make the tensors of a validation batch."""
+    def _collate_evaluation(self, numbers: list[Any]) -> EvalBatch:
         examples: Numbers = np.array(numbers, dtype=np.int64)
         return EvalBatch(
             queries=self.val_queries.pad(examples),

@@ -1,7 +1,5 @@
 """Examples of retrieval: every tactic with the premises it uses, as rows and by number."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -59,15 +57,11 @@ class PremisePairs:
 
 @attrs.frozen(eq=False)
 class Example:
-    """A tactic that uses at least one premise of the corpus.
-
-    Attributes:
-        before: Packed start of the theorem; premises that end before it are accessible.
-    """
+    """A tactic that uses at least one premise of the corpus."""
 
     state: str
     file: int
-    before: int
+    before: int  # packed start of the theorem; premises that end before it are accessible
     positives: tuple[int, ...]
 
     def usable(self, visibility: Visibility) -> Mask:

@@ -3,8 +3,6 @@
 Truncated files are skipped with a warning.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 import zipfile
@@ -76,11 +74,7 @@ def find_finished(folder: Path) -> Path | None:
 
 
 def write_finished(folder: Path, source: Path, consolidation: Consolidation | None) -> Path:
-    """Write the final checkpoint of a repository: without optimiser, with EWC's state.
-
-    The weights are those of ``source``, the step's best checkpoint. The file's name has the
-    validation recall if the name of ``source`` has.
-    """
+    """Write the final checkpoint of a repository: the weights of ``source``, with EWC's state."""
     checkpoint: dict[str, Any] = read_checkpoint(source)
     for key in _TRAINING_ONLY:
         checkpoint.pop(key, None)

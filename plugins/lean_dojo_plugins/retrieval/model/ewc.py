@@ -5,10 +5,8 @@ repositories the Fisher information adds up and the anchor is the latest model (
 2018, "Progress & Compress", online EWC with decay 1), so one penalty stands for all of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Self
 
 import attrs
 import torch
@@ -21,12 +19,7 @@ from lean_dojo_v2.errors import CheckpointError
 
 @attrs.frozen(eq=False)
 class Consolidation:
-    """The state of EWC.
-
-    Attributes:
-        fisher: Diagonal Fisher information of each parameter, in the parameter's shape.
-        anchor: The parameters after the repository, θ*.
-    """
+    """EWC's state: each parameter's diagonal Fisher information, and its value θ* (the anchor)."""
 
     fisher: dict[str, torch.Tensor]
     anchor: dict[str, torch.Tensor]
@@ -40,9 +33,9 @@ class Consolidation:
         ]
         return torch.stack(terms).sum()
 
-    def to(self, device: torch.device) -> Consolidation:
+    def to(self, device: torch.device) -> Self:
         """Move to a device."""
-        return Consolidation(
+        return type(self)(
             {name: value.to(device) for name, value in self.fisher.items()},
             {name: value.to(device) for name, value in self.anchor.items()},
         )
@@ -52,7 +45,7 @@ class Consolidation:
         return attrs.asdict(self, recurse=False)
 
     @classmethod
-    def from_state(cls, state: Mapping[str, Any], model: nn.Module) -> Consolidation:
+    def from_state(cls, state: Mapping[str, Any], model: nn.Module) -> Self:
         """Restore from :meth:`to_state`."""
         shapes = {name: parameter.shape for name, parameter in model.named_parameters()}
         found = {name: value.shape for name, value in state["fisher"].items()}
@@ -64,14 +57,8 @@ class Consolidation:
         return cls(dict(state["fisher"]), dict(state["anchor"]))
 
     @classmethod
-    def after(
-        cls, model: Any, fisher: dict[str, torch.Tensor], before: Consolidation | None
-    ) -> Consolidation:
-        """Consolidate a repository: add its Fisher information, anchor at the model as it is.
-
-        The information of each repository counts with a mean of 1 over all parameters, see
-        :func:`normalised`.
-        """
+    def after(cls, model: Any, fisher: dict[str, torch.Tensor], before: Self | None) -> Self:
+        """Add a repository's Fisher information, normalised; anchor at the model as it is."""
         total = {
             name: value + before.fisher[name] if before else value
             for name, value in normalised(fisher).items()
@@ -97,18 +84,11 @@ def normalised(fisher: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
 def fisher_information(
     model: Any, batches: Iterable[TrainBatch], *, total: int | None = None
 ) -> dict[str, torch.Tensor]:
-    """Compute the diagonal of the empirical Fisher information.
+    """Compute the diagonal of the empirical Fisher information, by trainable parameter.
 
-    F = (1/n) Σᵢ (∂ lossᵢ / ∂θ)², over training items one by one: squaring the gradient of a whole
-    batch would be another and much smaller number. In several processes each takes its share.
-
-    Args:
-        model: The model, in evaluation mode, its parameters requiring gradients.
-        batches: Batches of one item each, on the model's device.
-        total: How many will come, for the progress bar.
-
-    Returns:
-        For every trainable parameter, a tensor of its shape.
+    F = (1/n) Σᵢ (∂ lossᵢ / ∂θ)², over batches of one training item each: squaring the gradient of a
+    whole batch would be another and much smaller number. In several processes each takes its share.
+    ``total`` is the number of batches, for the progress bar.
     """
     parameters = {n: p for n, p in model.named_parameters() if p.requires_grad}
     squares = {name: torch.zeros_like(parameter) for name, parameter in parameters.items()}

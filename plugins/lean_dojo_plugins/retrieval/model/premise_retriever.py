@@ -1,13 +1,11 @@
 """The retriever: a T5 encoder as a LightningModule, with EWC."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pytorch_lightning as pl
@@ -35,12 +33,9 @@ T5_TYPES = {"t5", "mt5", "umt5"}
 class PremiseRetriever(pl.LightningModule):
     """Scores how relevant a premise is to a proof state: the cosine of their embeddings.
 
-    Yang et al. 2023, "LeanDojo: Theorem Proving with Retrieval-Augmented Language Models".
-
-    Args:
-        warmup_steps: Steps of linear warm-up, after which the rate falls as a cosine.
-        encoder_config: Configuration of the encoder, kept by checkpoints; with it nothing is
-            loaded by name.
+    Yang et al. 2023, "LeanDojo: Theorem Proving with Retrieval-Augmented Language Models". After
+    ``warmup_steps`` the learning rate falls as a cosine. With an ``encoder_config``, as checkpoints
+    keep it, nothing is loaded by name.
     """
 
     def __init__(
@@ -86,12 +81,12 @@ class PremiseRetriever(pl.LightningModule):
         *,
         freeze: bool = True,
         **settings: Any,
-    ) -> PremiseRetriever:
+    ) -> Self:
         """Load a Lightning checkpoint, strictly, or an encoder from a folder or the hub.
 
-        With ``freeze`` the model is in evaluation mode, without gradients; otherwise it is ready
-        for training. ``settings`` are constructor arguments; they replace those that a checkpoint
-        records. By default an encoder has the tokenizer of its own name (:func:`.load_tokenizer`).
+        With ``freeze`` it is in evaluation mode, without gradients. ``settings`` are constructor
+        arguments; they replace a checkpoint's. By default an encoder has the tokenizer of its own
+        name.
         """
         if Path(source).suffix == ".ckpt" or Path(source).is_file():
             model = cls._of_checkpoint(source, settings)
@@ -106,7 +101,7 @@ class PremiseRetriever(pl.LightningModule):
         return model
 
     @classmethod
-    def _of_checkpoint(cls, path: Path | str, settings: dict[str, Any]) -> PremiseRetriever:
+    def _of_checkpoint(cls, path: Path | str, settings: dict[str, Any]) -> Self:
         checkpoint = read_checkpoint(path)
         known = set(cls.__init__.__annotations__) - {"return"}
         settings = {**(checkpoint.get("hyper_parameters") or {}), **settings}
@@ -126,14 +121,7 @@ class PremiseRetriever(pl.LightningModule):
     # --- the model -----------------------------------------------------------------------------
 
     def embed(self, ids: torch.Tensor) -> torch.Tensor:
-        """Encode texts.
-
-        Args:
-            ids: ``int64[B, L]``, padded with 0.
-
-        Returns:
-            ``float[B, D]`` of norm 1: the mean over the text's tokens.
-        """
+        """Encode ``int64[B, L]``, padded with 0, as the tokens' mean: ``float[B, D]``, norm 1."""
         mask = ids != PAD_ID
         states = self.encoder(input_ids=ids, attention_mask=mask.long()).last_hidden_state
         weights = mask.unsqueeze(-1).to(states.dtype)
@@ -141,11 +129,7 @@ class PremiseRetriever(pl.LightningModule):
         return functional.normalize(mean.float(), dim=1)
 
     def embed_by_length(self, ids: torch.Tensor) -> torch.Tensor:
-        """Return the result of :meth:`embed`, encoding texts of similar length together.
-
-        The premises of a batch differ much in length; padding all to the longest would be most of
-        the work.
-        """
+        """Return the result of :meth:`embed`, for texts of similar length together, to pad less."""
         lengths = (ids != PAD_ID).sum(dim=1).cpu().numpy()
         batches = self._length_batches(lengths)
         parts = [self.embed(ids[batch, : lengths[batch[0]]]) for batch in batches]
@@ -155,12 +139,9 @@ class PremiseRetriever(pl.LightningModule):
     def embed_all(
         self, store: TokenStore, numbers: Numbers | None = None, description: str | None = None
     ) -> torch.Tensor:
-        """Encode texts of a store, by default all, in evaluation mode.
+        """Encode texts of a store, by default all, in evaluation mode: ``float32[N, D]``.
 
         With a description, it shows a progress bar on a terminal.
-
-        Returns:
-            ``float32[len(numbers), D]`` on the model's device, in the order asked for.
         """
         chosen = np.arange(len(store)) if numbers is None else numbers
         result = torch.empty(len(chosen), self.encoder.config.d_model, device=self.device)
@@ -298,12 +279,7 @@ class PremiseRetriever(pl.LightningModule):
 
 
 def load_encoder(name: str) -> PreTrainedModel:
-    """Load the encoder of a T5-type model with 32-bit weights.
-
-    Args:
-        name: A hub id or a local folder; of an encoder, or of a whole T5, whose decoder is
-            then dropped.
-    """
+    """Load the encoder of a T5-type model with 32-bit weights; a decoder is dropped."""
     model, report = fetch(
         AutoModelForTextEncoding.from_pretrained,
         name,
@@ -368,21 +344,14 @@ def length_batches(lengths: Numbers, tokens: int) -> list[Numbers]:
 
 
 def weighted_mse(similarity: torch.Tensor, batch: TrainBatch) -> torch.Tensor:
-    """Return the mean squared error over the entries that count.
-
-    Without weights of 0 this is the plain mean over the B × B(1 + N) matrix.
-    """
+    """Return the mean squared error over the entries that count: those of positive weight."""
     weights = batch["weights"]
     error = (similarity.float() - batch["labels"]).square()
     return (error * weights).sum() / weights.sum().clamp(min=1)
 
 
 def read_checkpoint(path: Path | str) -> dict[str, Any]:
-    """Read a checkpoint file as plain data; no code in it is run.
-
-    Raises:
-        CheckpointError: If it is missing, broken, or holds other than plain data.
-    """
+    """Read a checkpoint file as plain data, or raise ``CheckpointError``; runs no code in it."""
     if not Path(path).is_file():
         raise CheckpointError(f"{path}: there is no such checkpoint")
     try:

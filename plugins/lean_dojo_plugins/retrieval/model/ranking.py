@@ -1,9 +1,8 @@
 """Exact top-k premises in bounded memory, and how good they are: recall and reciprocal rank."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import islice
+from typing import Self
 
 import attrs
 import numpy as np
@@ -22,15 +21,9 @@ def top_k(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Find the k best premises of each query by inner product, exactly, some queries at a time.
 
-    Args:
-        queries: ``float32[Q, D]``.
-        premises: ``float32[P, D]``, on the same device.
-        k: How many; fewer come back where there are fewer premises.
-        usable: For each query which premises count, ``bool[P]``.
-
-    Returns:
-        ``scores`` ``float32[Q, min(k, P)]``, best first, and ``numbers`` ``int64`` of that shape,
-        on the CPU. Where a query has fewer usable premises, the rest is ``-inf`` and ``-1``.
+    ``queries`` are ``float32[Q, D]``, ``premises`` ``float32[P, D]``; ``usable`` are ``bool[P]``
+    for each query. Returns ``scores`` ``float32[Q, min(k, P)]``, best first, and ``numbers``
+    ``int64``, on the CPU; where a query has fewer usable premises, the rest is ``-inf`` and ``-1``.
     """
     masks = iter(usable)
     found = []
@@ -46,12 +39,7 @@ def top_k(
 
 
 def measured(retrieved: Sequence[int] | Numbers, positives: Sequence[int]) -> list[float]:
-    """Return the metrics of one tactic.
-
-    Args:
-        retrieved: Premise numbers, best first; negative ones are padding.
-        positives: The correct ones, at least one.
-    """
+    """Return the metrics of one tactic; ``retrieved`` is best first, padded with negative ones."""
     hits = np.isin(np.array(retrieved, dtype=np.int64), positives)
     recalls = [100 * float(hits[:k].sum()) / len(positives) for k in (1, 10)]
     return [*recalls, 1 / (int(np.argmax(hits)) + 1) if hits.any() else 0.0]
@@ -59,20 +47,13 @@ def measured(retrieved: Sequence[int] | Numbers, positives: Sequence[int]) -> li
 
 @attrs.frozen
 class Scores:
-    """Metrics over the tactics that have positives.
+    """Metrics over the tactics that have positives."""
 
-    Attributes:
-        values: The mean of each of :data:`METRICS`.
-        margins: Half of the 95 % interval of each, over tactics (normal).
-        count: Number of tactics.
-    """
-
-    values: dict[str, float]
-    margins: dict[str, float]
-    count: int
+    values: dict[str, float]  # the mean of each of METRICS
+    margins: dict[str, float]  # half of the 95 % interval of each, over tactics (normal)
 
     @classmethod
-    def of(cls, rows: Sequence[Sequence[float]]) -> Scores:
+    def of(cls, rows: Sequence[Sequence[float]]) -> Self:
         """Return the means over tactics, see :func:`measured`; all 0 without any."""
         count = len(rows)
         table = np.array(rows or [[0.0] * len(METRICS)])
@@ -81,4 +62,4 @@ class Scores:
             dict(zip(METRICS, one.tolist(), strict=True))
             for one in (table.mean(axis=0), 1.96 * spreads / np.sqrt(max(count, 1)))
         )
-        return cls(values, margins, count)
+        return cls(values, margins)

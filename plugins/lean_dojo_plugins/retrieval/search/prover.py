@@ -127,10 +127,7 @@ class RetrievalProver(BaseProver):
 class WithPremises:
     """A dataset formatter's prompt with premises before the goal, in the last user turn.
 
-    Args:
-        formatter: The formatter that the generator was trained with.
-        letters: Maximum number of characters of all premises; the best come first, and the first
-            is always kept.
+    They may have ``letters`` characters; the best come first, and the first is always kept.
     """
 
     def __init__(self, formatter: DatasetFormatter, letters: int = 2000) -> None:

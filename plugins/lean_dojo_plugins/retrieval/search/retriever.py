@@ -1,12 +1,10 @@
 """Retrieve premises for states: a model, a corpus and their index."""
 
-from __future__ import annotations
-
 import difflib
 import logging
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import attrs
 import numpy as np
@@ -29,11 +27,7 @@ log = logging.getLogger(__name__)
 
 @attrs.frozen
 class Retrieved:
-    """A retrieved premise.
-
-    Attributes:
-        score: Cosine with the state, -1 to 1.
-    """
+    """A retrieved premise; its score is the cosine with the state, -1 to 1."""
 
     premise: Premise
     path: str
@@ -52,24 +46,16 @@ class Retrieved:
 
 @attrs.frozen(eq=False)
 class Retriever:
-    """A model with a corpus that it has encoded.
-
-    Attributes:
-        embeddings: ``float32[P, D]``: the encoded premises, of norm 1.
-        index_file: Where they are kept; ``None`` for a model without a checkpoint file.
-    """
+    """A model with a corpus that it has encoded."""
 
     model: PremiseRetriever
     corpus: Corpus
-    embeddings: torch.Tensor
-    index_file: Path | None = None
+    embeddings: torch.Tensor  # float32[P, D]: the encoded premises, of norm 1
+    index_file: Path | None = None  # where they are kept, for a checkpoint file
 
     @classmethod
-    def of(cls, model: PremiseRetriever, corpus: Corpus, checkpoint: Path | None) -> Retriever:
-        """Take the index beside a checkpoint; make and store it if it is missing or stale.
-
-        For a model without a checkpoint file (``None``), nothing is stored.
-        """
+    def of(cls, model: PremiseRetriever, corpus: Corpus, checkpoint: Path | None) -> Self:
+        """Take the index beside a checkpoint file, made if missing or stale; else make one."""
         file = None if checkpoint is None else index_beside(checkpoint, corpus)
         if file is not None and file.is_file():
             try:
@@ -84,12 +70,8 @@ class Retriever:
         return made
 
     @classmethod
-    def load(cls, path: Path, model: PremiseRetriever, corpus: Corpus) -> Retriever:
-        """Read an index.
-
-        Raises:
-            CheckpointError: If it is missing, broken, or belongs to another model or corpus.
-        """
+    def load(cls, path: Path, model: PremiseRetriever, corpus: Corpus) -> Self:
+        """Read an index; ``CheckpointError`` if it is broken or of another model or corpus."""
         wanted = _fingerprint(model, corpus)
         try:
             with safe_open(str(path), framework="pt", device=str(model.device)) as file:
@@ -118,7 +100,7 @@ class Retriever:
         *,
         device: str = "auto",
         index_path: Path | None = None,
-    ) -> Retriever:
+    ) -> Self:
         """Load a checkpoint and a corpus; take the index beside the checkpoint or make it."""
         corpus = Corpus.read(corpus_path)
         model = PremiseRetriever.load(checkpoint, choose_device(device).name)
@@ -145,10 +127,8 @@ class Retriever:
         """Find up to ``k`` premises for each state, best first; all states are one batch.
 
         Each state's place is its theorem's file and start in it (``None``: its end), so that only
-        what the theorem may use is retrieved; ``None``: everything.
-
-        Raises:
-            UsageError: If ``k`` is below 1 or the corpus does not have a file.
+        what the theorem may use is retrieved; ``None``: everything. Raises ``UsageError`` for an
+        unknown file.
         """
         if k < 1:
             raise UsageError(f"k={k}: ask for at least one premise")

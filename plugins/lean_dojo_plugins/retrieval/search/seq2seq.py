@@ -1,7 +1,5 @@
 """Tactics from a sequence-to-sequence model: premises and goal in, a tactic out."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -23,9 +21,8 @@ BATCH_SAMPLES = 256
 class Seq2SeqGenerator:
     """Samples tactics from a model such as ReProver's (Yang et al. 2023, "LeanDojo").
 
-    Args:
-        max_length: Tokens of premises and goal together; the goal is kept, then the best premises.
-        seed: Seed of batches without seeds; later ones continue its sequence.
+    Of ``max_length`` tokens the goal is kept, then the best premises. Batches without seeds
+    continue a sequence from ``seed``.
     """
 
     def __init__(
@@ -124,11 +121,7 @@ class Seq2SeqGenerator:
 
 
 class _Drawn(LogitsProcessor):
-    """Masks the scores of each row except for the token chosen by its draws.
-
-    Args:
-        draws: ``(rows, tokens)``.
-    """
+    """Masks the scores of each row except for the token chosen by its draws ``(rows, tokens)``."""
 
     def __init__(self, draws: torch.Tensor, temperature: float) -> None:
         self._draws = draws

@@ -1,7 +1,5 @@
 """``lean-dojo mcp``."""
 
-from __future__ import annotations
-
 import functools
 from pathlib import Path
 from typing import Any
@@ -9,22 +7,18 @@ from typing import Any
 import click
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_plugins.retrieval import open_retriever, retriever_options
+from lean_dojo_plugins.retrieval import RetrieverChoice
 from lean_dojo_plugins.services.folders import ServedFolders, folders_option
-from lean_dojo_v2.cli import FOLDER, engine_option
+from lean_dojo_v2.cli import FOLDER, engine_option, group, option, shared, with_options
 
 
 @click.command()
-@engine_option
-@click.option("--project", **FOLDER, help="Lake project whose modules may be imported.")
-@folders_option
-@retriever_options
+@with_options
 def mcp(
-    engine: str,
-    project: Path | None,
-    folders: tuple[str, ...],
-    checkpoint: str | None,
-    corpus: Path | None,
+    engine: str = shared(engine_option),
+    project: Path | None = option(**FOLDER, help="Lake project whose modules may be imported."),
+    folders: tuple[str, ...] = shared(folders_option, ()),
+    choice: RetrieverChoice = group(RetrieverChoice),
 ) -> None:
     """Serve Lean to coding agents over the Model Context Protocol, on standard input and output.
 
@@ -42,13 +36,13 @@ def mcp(
 
     served = ServedFolders.of(folders, project or (None if folders else Path.cwd()))
     pool = EnginePool(size=1, engine=engine, project_path=project)
-    retrieve = _retriever(checkpoint, corpus) if checkpoint or corpus else None
+    retrieve = _retriever(choice) if choice.checkpoint or choice.corpus else None
     make_mcp_server(pool, served, retrieve=retrieve).run()
 
 
-def _retriever(checkpoint: str | None, corpus: Path | None) -> Any:
+def _retriever(choice: RetrieverChoice) -> Any:
     """Make the function behind the tool; the model is opened when it is first asked."""
-    opened = functools.cache(lambda: open_retriever(checkpoint, corpus))
+    opened = functools.cache(choice.open)
 
     def retrieve(state: str, count: int) -> list[dict[str, Any]]:
         (found,) = opened().retrieve([state], k=count)

@@ -1,7 +1,5 @@
 """Lean for coding agents over the Model Context Protocol, even without a toolchain."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -34,10 +32,7 @@ def make_mcp_server(
     *,
     retrieve: Callable[[str, int], list[Answer]] | None = None,
 ) -> MCPServer[Any]:
-    """Make the server, which closes its engines at its end.
-
-    ``folders`` are those whose files it reads; ``retrieve`` finds premises for a state, best first.
-    """
+    """Make the server, which reads files of ``folders`` and closes its engines at its end."""
 
     @asynccontextmanager
     async def lifespan(_server: MCPServer[Any]) -> AsyncIterator[None]:

@@ -1,7 +1,5 @@
 """Read the output folder of a run."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -162,11 +160,7 @@ def _evaluation(file: Path) -> dict[str, Any]:
 def _proofs(folder: Path) -> Iterator[Proof]:
     for row in read_lines(folder / "proofs.jsonl"):
         yield Proof("", row["full_name"], row["file_path"], True, row["proof"], "", None)
-    yield from _attempts(folder)
-
-
-def _attempts(folder: Path) -> Iterator[Proof]:
-    """Yield the first attempts of benchmark runs, a prover's and automation's."""
+    # And the first attempts of benchmark runs, a prover's and automation's.
     for file in sorted(folder.rglob(RUN_FILE)):
         run = AttemptFolder(file.parent)
         if not (file.parent / f"{PROVER}.jsonl").is_file():

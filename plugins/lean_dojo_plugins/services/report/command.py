@@ -1,7 +1,5 @@
 """``lean-dojo report OUTPUT_DIR…``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

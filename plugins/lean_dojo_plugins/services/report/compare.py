@@ -1,7 +1,5 @@
 """Comparison of runs: theorems proved, last metrics, different settings."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Sequence
 from pathlib import Path

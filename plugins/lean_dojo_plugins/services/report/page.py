@@ -1,7 +1,5 @@
 """Writes the page."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -175,7 +175,6 @@ def _trend(values: list[float]) -> Trend | None:
 
 
 def _picture(figure: Figure | None, alt: str) -> str | None:
-    """Return a figure as markup, with its description."""
     if figure is None:
         return None
     frame = f'<figure class="chart" role="img" aria-label="{escape(alt)}">'

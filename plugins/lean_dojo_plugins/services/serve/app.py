@@ -10,8 +10,6 @@ JSON), 421 (wrong host name), 503 (full; ``Retry-After``
 says when to try again) or 500 (an error of a plugin, or ours).
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import asynccontextmanager
@@ -75,14 +73,10 @@ def make_app(
     prover: BaseProver | None = None,
     hosts: Collection[str] | None = LOCAL_HOSTS,
 ) -> Starlette:
-    """Make the application.
+    """Make the application, which closes the service at its end.
 
-    Args:
-        service: Answers the requests; closed when the application ends.
-        token: Token required as ``Authorization: Bearer …``, except for ``/health`` and the page;
-            ``None`` for none.
-        prover: Prover of the playground; default: Lean's automation.
-        hosts: Allowed host names; ``None`` for any.
+    Clients send a token as ``Authorization: Bearer …``, except for ``/health`` and the page. The
+    playground's prover is Lean's automation by default. ``hosts`` are allowed host names, or any.
     """
     playground = Playground(prover or AutomationProver())
 
@@ -151,7 +145,6 @@ async def _body(request: Request, limit: int) -> bytes:
 
 
 def _where(error: ValidationError) -> str:
-    """Describe a validation error, with its field."""
     problems = []
     for problem in error.errors(include_url=False):
         place = ".".join(map(str, problem["loc"]))

@@ -5,8 +5,6 @@ an error message here, so that a client that counts errors is not misled; the re
 of its own, ``lean_dojo``.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from typing import Any, Self
@@ -90,7 +88,10 @@ async def _response(service: VerdictService, text: str, seconds: float) -> dict[
         places = await service.run(
             sorries_of, text, seconds, header=header, name="sorries", owner=text
         )
-        sorries = [_sorry(one) for one in places]
+        for one in places:
+            pos = {"line": one["line"], "column": one["column"]}
+            end = {**pos, "column": pos["column"] + len("sorry")}
+            sorries.append({"pos": pos, "endPos": end, "goal": one["goal"]})
     # A `sorry` that Kimina's own server would not list, and every other refusal, is an error. A
     # text that states no theorem is none: `#eval` is answered by its messages.
     proves = found["theorems"] or refusal is not None or _states(text)
@@ -111,9 +112,3 @@ async def _response(service: VerdictService, text: str, seconds: float) -> dict[
 def _states(text: str) -> bool:
     """Whether a text states a theorem; a program in it may keep the theorem from Lean's list."""
     return any(token.text in {"theorem", "lemma"} for token in code_tokens(text))
-
-
-def _sorry(found: dict[str, Any]) -> dict[str, Any]:
-    pos = {"line": found["line"], "column": found["column"]}
-    end = {**pos, "column": pos["column"] + len("sorry")}
-    return {"pos": pos, "endPos": end, "goal": found["goal"]}

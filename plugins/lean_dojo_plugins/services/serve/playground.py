@@ -1,7 +1,5 @@
 """The playground: a page to try tactics on, with a prover's suggestions and its search."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Sequence

@@ -4,8 +4,6 @@ Lines count from 1, columns from 0 in code points. A file that cannot be opened,
 does not have, is a :class:`RequestError`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 
@@ -33,11 +31,8 @@ def goals_at(server: Server, text: str, line: int, column: int, timeout: float) 
     if not found:
         return {"tactic": "", "before": "", "after": ""}
     here = min(found, key=lambda tactic: tactic["bytes"][1] - tactic["bytes"][0])
-    return {
-        "tactic": here["tactic"],
-        "before": here["state_before"],
-        "after": here["state_after"],
-    }
+    names = {"tactic": "tactic", "before": "state_before", "after": "state_after"}
+    return {name: here[field] for name, field in names.items()}
 
 
 def try_at(

@@ -1,7 +1,5 @@
 """Requests of clients; a field that is not listed is an error, and ``timeout`` is in seconds."""
 
-from __future__ import annotations
-
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -44,13 +42,7 @@ class ProblemQuestion(StrictRequest):
 
 
 class TacticQuestion(ProblemQuestion):
-    """One tactic at a state.
-
-    Attributes:
-        tactics: Tactics that lead from the problem to the state; none for the problem itself. A
-            goal may also be a state as Lean prints it.
-        tactic: The tactic to judge; ``None`` to see the state alone.
-    """
+    """One tactic at a state that others lead to; without one, the state is shown."""
 
     tactics: list[str] = []
     tactic: str | None = None
@@ -65,11 +57,7 @@ class ProofQuestion(ProblemQuestion):
 
 
 class FileQuestion(StrictRequest):
-    """A whole file.
-
-    Attributes:
-        reference: A file that states what was to be proved, with ``sorry`` for every proof.
-    """
+    """A whole file; a ``reference`` states what is to be proved, with ``sorry`` for each proof."""
 
     text: str
     reference: str | None = None
@@ -84,7 +72,7 @@ class RewardQuestion(StrictRequest):
     columns: dict[str, list[Any]] = {}
 
     @model_validator(mode="after")
-    def _same_lengths(self) -> RewardQuestion:
+    def _same_lengths(self) -> Self:
         for name, column in self.columns.items():
             if name in _NO_COLUMNS:
                 raise ValueError(f"{name!r} is not a column")

@@ -6,8 +6,6 @@ preflight (anything but JSON), or use a host name that the other site has pointe
 rebinding). All three are refused.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hmac
 import re
@@ -37,13 +35,7 @@ _HEADERS = {
 
 
 class Walls:
-    """Refuses requests of other sites and without the token, and sets security headers.
-
-    Args:
-        app: The application behind it.
-        hosts: Allowed host names; ``None`` for any.
-        token: Token required for all but the page and the server's health; ``None`` for none.
-    """
+    """Refuses requests of other sites and without the token, and sets security headers."""
 
     def __init__(
         self, app: ASGIApp, hosts: Collection[str] | None, token: str | None = None

@@ -1,7 +1,5 @@
 """The engine pool of the server, with its limits and metrics."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 import threading
@@ -24,13 +22,7 @@ R = TypeVar("R")
 
 @attrs.frozen
 class RequestLimits:
-    """Limits of the server.
-
-    Attributes:
-        requests: Maximum number of open requests; further ones are refused for now.
-        bytes: Maximum size of a request in bytes.
-        timeout: Longest time limit that a request may set for Lean, in seconds.
-    """
+    """Limits of the server: open requests, bytes of a request, and seconds of Lean."""
 
     requests: int = attrs.field(default=64, validator=attrs.validators.ge(1))
     bytes: int = attrs.field(default=2_000_000, validator=attrs.validators.ge(1))
@@ -38,13 +30,7 @@ class RequestLimits:
 
 
 class VerdictService:
-    """Answers requests with a pool of engines.
-
-    Args:
-        config: The pool's configuration.
-        limits: Limits of requests.
-        folders: What requests may name; default: the pool's project.
-    """
+    """Answers requests, within limits, with a pool of engines; by default it serves its project."""
 
     def __init__(
         self,

@@ -7,7 +7,7 @@ from functools import partial
 
 import pytest
 
-from lean_dojo_plugins.services.environment import LeanProofEnvironment, close_engines
+from lean_dojo_plugins.services.environment import LeanProofEnvironment, engines_of
 from lean_dojo_v2.lean.engines.embedded.install import ensure_installed
 
 
@@ -15,4 +15,4 @@ from lean_dojo_v2.lean.engines.embedded.install import ensure_installed
 def make() -> Iterator[Callable[..., LeanProofEnvironment]]:
     ensure_installed()
     yield partial(LeanProofEnvironment, engines=1, engine="embedded")
-    close_engines()
+    engines_of.cache_clear()

@@ -63,8 +63,8 @@ def test_a_proof_by_hand_and_one_by_search(served, browser, tmp_path, width, sch
     page.click("#search")
     page.wait_for_selector("#said.good")
     assert "Lean has checked the whole proof" in page.inner_text("#said")
-    assert page.locator("#tree circle.solved").count() >= 1
-    assert page.locator("#tree path.proof").count() >= 1
+    assert page.locator("#tree span.solved").count() >= 1
+    assert page.locator("#tree > ul > li.proof > ul > li.proof").count() == 1
     assert page.evaluate("document.documentElement.scrollWidth") <= width  # nothing sticks out
     assert errors == []
     page.screenshot(path=tmp_path / "playground.png", full_page=True)

@@ -111,60 +111,23 @@ async function search() {
   else say(`No proof found: ${result?.reason ?? 'the search ended'}`, 'bad');
 }
 
-const [ACROSS, DOWN, RADIUS] = [150, 26, 6];
-
-/** Lays the tree out from left to right, a line for each leaf. */
+/** Draws the tree as nested lists, with the way to the proof marked; parents come before children. */
 function draw(nodes) {
-  const children = new Map();
-  for (const node of nodes.values())
-    if (node.parent !== null) children.set(node.parent, [...(children.get(node.parent) ?? []), node]);
-  let lines = 0;
-  const place = new Map();
-  const visit = (node) => {
-    const below = (children.get(node.id) ?? []).map(visit);
-    const y = below.length ? (below[0] + below.at(-1)) / 2 : (lines++ + 0.5) * DOWN;
-    place.set(node.id, [RADIUS + 4 + node.depth * ACROSS, y]);
-    return y;
-  };
-  for (const node of nodes.values()) if (node.parent === null || !nodes.has(node.parent)) visit(node);
   const proved = new Set();
   for (let node = [...nodes.values()].find((one) => one.status === 'solved'); node; node = nodes.get(node.parent))
     proved.add(node.id);
-  const svg = find('tree');
-  const width = ACROSS * (1 + Math.max(0, ...[...nodes.values()].map((node) => node.depth)));
-  svg.setAttribute('width', width + ACROSS);
-  svg.setAttribute('height', Math.max(lines * DOWN, DOWN));
-  svg.replaceChildren(...[...nodes.values()].flatMap((node) => parts(node, nodes, place, proved)));
-  svg.removeAttribute('hidden');
-}
-
-function parts(node, nodes, place, proved) {
-  const [x, y] = place.get(node.id);
-  const made = [];
-  const parent = place.get(node.parent);
-  if (parent) {
-    const [a, b] = parent;
-    const line = shape('path', { d: `M${a + RADIUS},${b} C${(a + x) / 2},${b} ${(a + x) / 2},${y} ${x - RADIUS},${y}` });
-    line.setAttribute('class', proved.has(node.id) ? 'proof' : '');
-    made.push(line);
+  const lists = new Map([[null, element('ul', '')]]);
+  for (const node of nodes.values()) {
+    const item = element('li', '', proved.has(node.id) ? 'proof' : '');
+    const label = element('span', node.tactic || proof.goal, node.status);
+    label.title = node.state;
+    label.onmouseenter = () => (find('hint').textContent = node.state);
+    lists.set(node.id, element('ul', ''));
+    item.append(label, lists.get(node.id));
+    lists.get(node.parent).append(item);
   }
-  const dot = shape('circle', { cx: x, cy: y, r: RADIUS });
-  dot.setAttribute('class', node.status);
-  const told = shape('title', {});
-  told.textContent = node.state;
-  dot.append(told);
-  dot.onmouseenter = () => (find('hint').textContent = node.state);
-  made.push(dot);
-  const label = shape('text', { x: x + RADIUS + 3, y: y + 4 });
-  label.textContent = node.tactic.length > 18 ? `${node.tactic.slice(0, 17)}…` : node.tactic;
-  made.push(label);
-  return made;
-}
-
-function shape(tag, attributes) {
-  const made = document.createElementNS('http://www.w3.org/2000/svg', tag);
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  return made;
+  find('tree').replaceChildren(lists.get(null));
+  find('tree').hidden = false;
 }
 
 // --- what a person does --------------------------------------------------------------------------
@@ -173,7 +136,7 @@ find('open').onsubmit = (event) => {
   event.preventDefault();
   proof.goal = find('goal').value;
   say('');
-  find('tree').setAttribute('hidden', '');
+  find('tree').hidden = true;
   busy(() => show([]));
 };
 find('step').onsubmit = (event) => {
