@@ -24,11 +24,12 @@ _THOUGHT = r"(?:think|thinking|thought|reasoning)"
 _NUMBERED = re.compile(r"(?:\d+[.)]|[-*])[ \t]+(?=\S)")
 _DECLARATION = re.compile(
     r"^(?P<indent>[ \t]*)(?:@\[[^\]\n]*\]\s*)?(?:(?:private|protected|nonrec)\s+)*"
-    r"(?P<keyword>theorem|lemma|example)\b[ \t]*(?P<name>[^\s:({\[⦃]*)",
+    r"(?P<keyword>theorem|lemma|example)\b\s*(?P<name>(?:«[^»\n]*»|\.(?!\{)|[^\s:({\[⦃.])*)",
     re.MULTILINE,
 )
-_CONTINUES = re.compile(r"\||:=|by\b|where\b|termination_by\b|decreasing_by\b")
+_CONTINUES = re.compile(r"[|})\]⟩]|:=|by\b|where\b|termination_by\b|decreasing_by\b")
 """The beginning of a line at a declaration's own column that belongs to it."""
+_ENDS_IN_BY = re.compile(r"\bby\s*\Z")
 _FIRST_WORD = re.compile(
     r"(?:@\[[^\]]*\]\s*)*(?:(?:private|protected|noncomputable)\s+)*(?P<word>\w+)"
 )
@@ -185,7 +186,7 @@ def _names(full_name: str) -> set[str]:
 
 def _stated(code: str, full_name: str) -> list[re.Match[str]]:
     names = _names(full_name)
-    return [one for one in _DECLARATION.finditer(code) if one["name"] in names]
+    return [one for one in _DECLARATION.finditer(code) if re.sub("[«»]", "", one["name"]) in names]
 
 
 def _proof_in(code: str) -> str:
@@ -195,14 +196,21 @@ def _proof_in(code: str) -> str:
 
 
 def _declaration(code: str, found: re.Match[str]) -> str:
-    """Return a declaration from its keyword to the next line that does not continue it."""
+    """Return a declaration from its keyword to the next line that does not continue it.
+
+    After ``by``, Lean also takes tactics in the declaration's own column.
+    """
     column = len(found["indent"])
     first, *others = code[found.start("keyword") :].split("\n")
-    rest = takewhile(
-        lambda line: not line.strip() or _column(line) > column or _CONTINUES.match(line.strip()),
-        others,
-    )
-    return "\n".join([first, *(line[column:] for line in rest)]).rstrip()
+    taken = first
+    at_margin = False
+    for line in others:
+        if line.strip() and _column(line) <= column and not _CONTINUES.match(line.strip()):
+            at_margin = at_margin or _ENDS_IN_BY.search(taken) is not None
+            if not at_margin or HELPER_DECLARATION.match(line.strip()) or _DECLARATION.match(line):
+                break
+        taken += "\n" + line[column:]
+    return taken.rstrip()
 
 
 def _block(code: str, found: re.Match[str]) -> str | None:
@@ -258,9 +266,9 @@ def _name(helper: str) -> str | None:
 def _as_have(helper: str) -> str | None:
     """Return a lemma as a ``have``; ``None`` if it must stay a declaration."""
     found = HELPER_DECLARATION.match(helper)
-    if found is None or found["keyword"] != "theorem" or found["attributes"]:
+    rest = "" if found is None else helper[found.end() :]
+    if found is None or found["keyword"] != "theorem" or found["attributes"] or rest[:2] == ".{":
         return None
-    rest = helper[found.end() :]
     words = {token.text for token in code_tokens(rest)}
     if words & {"where", "termination_by", "decreasing_by", found["name"]}:
         return None
@@ -268,10 +276,9 @@ def _as_have(helper: str) -> str | None:
 
 
 def _is_recursive(stated: re.Match[str], proof: str, names: set[str]) -> bool:
-    """Whether the alternatives of a theorem, or a proof with a termination, cite the theorem."""
+    """Whether a theorem's proof cites the theorem; Lean then wants the recursion to end."""
     words = {token.text for token in code_tokens(proof)}
-    terminates = "termination_by" in words or proof.startswith("exact fun\n")
-    return stated["keyword"] != "example" and terminates and bool(words & names)
+    return stated["keyword"] != "example" and bool(words & names)
 
 
 def _renamed(declaration: str, names: set[str]) -> str:

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 HELPER_DECLARATION = re.compile(
     r"(?P<attributes>(?:@\[[^\]\n]*\]\s*)*)"
     r"(?:(?:private|protected|noncomputable|nonrec)\s+)*"
-    r"(?P<keyword>theorem|lemma|def|abbrev|inductive|structure)\s+(?P<name>[^\s:({\[⦃]+)"
+    r"(?P<keyword>theorem|lemma|def|abbrev|inductive|structure)\s+(?P<name>(?:\.(?!\{)|[^\s:({\[⦃.])+)"
 )
 """The beginning of a declaration that may stand before a proof."""
 _CONTINUES = re.compile(r"\s|\||:=|by\b|where\b|termination_by\b|decreasing_by\b|--|-/|\Z")

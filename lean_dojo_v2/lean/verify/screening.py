@@ -80,7 +80,7 @@ class Refusal:
 # Refused as any component of a dotted name: `Lean.sorryAx`, `x.sorry`.
 _COMPONENTS: dict[str, Reason] = {
     **dict.fromkeys(
-        ["sorry", "sorryAx", "admit", "stop", "lcProof", "lcUnreachable", "lcAny"], Reason.SORRY
+        ["sorry", "sorryAx", "admit", "lcProof", "lcUnreachable", "lcAny"], Reason.SORRY
     ),
     **dict.fromkeys(
         ["native_decide", "native", "ofReduceBool", "ofReduceNat", "reduceBool", "reduceNat",

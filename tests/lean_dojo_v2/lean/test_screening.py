@@ -16,7 +16,6 @@ HOSTILE = [
     ("exact @sorryAx _ true", Reason.SORRY),
     ("exact Lean.sorryAx", Reason.SORRY),
     ("exact «sorry»", Reason.SORRY),
-    ("simp; stop", Reason.SORRY),
     ("exact lcProof", Reason.SORRY),
     ("ѕorry", Reason.SORRY),  # Cyrillic dze
     ("ｓｏｒｒｙ", Reason.SORRY),  # full width
