@@ -12,7 +12,7 @@ import os
 import threading
 from collections.abc import Callable, Mapping
 from hashlib import sha256
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeAlias
 
 import attrs
 import orjson
@@ -20,7 +20,7 @@ import orjson
 from lean_dojo_v2.lean.errors import RequestError
 from lean_dojo_v2.lean.messages import LeanMessage
 
-ServerT = TypeVar("ServerT", bound=Any)
+Server: TypeAlias = Any
 """The client's ``Server``, which makes its judge."""
 
 RECYCLE_MB = 2_600
@@ -98,17 +98,17 @@ def _require(value: object, kind: type) -> None:
         raise TypeError(f"{value!r:.80} is no {kind.__name__}")
 
 
-class Judge(Generic[ServerT]):
+class Judge:
     """A judge and a reader, started when first needed; safe to use from several threads.
 
     ``make`` makes a server for each, not started yet: for the judge one that has the library which
     the judged engine has, for the reader one with its whole configuration.
     """
 
-    def __init__(self, make: Callable[[], tuple[ServerT, ServerT]]) -> None:
+    def __init__(self, make: Callable[[], tuple[Server, Server]]) -> None:
         self.process = os.getpid()  # a forked child makes its own
         self._make = make
-        self._made: tuple[ServerT, ServerT] | None = None
+        self._made: tuple[Server, Server] | None = None
         self._making = threading.Lock()
         self._judging = threading.Lock()
         self._keys: dict[bytes, int] = {}
@@ -118,14 +118,14 @@ class Judge(Generic[ServerT]):
         self._idle = 0
 
     @property
-    def _kernel(self) -> ServerT:
+    def _kernel(self) -> Server:
         return self._servers()[0]
 
     @property
-    def _reader(self) -> ServerT:
+    def _reader(self) -> Server:
         return self._servers()[1]
 
-    def _servers(self) -> tuple[ServerT, ServerT]:
+    def _servers(self) -> tuple[Server, Server]:
         with self._making:
             if self._made is None:
                 self._made = self._make()
@@ -141,7 +141,7 @@ class Judge(Generic[ServerT]):
             server.stat()
 
     def read(
-        self, owner: str, session: ServerT, fields: Mapping[str, Any], timeout: float
+        self, owner: str, session: Server, fields: Mapping[str, Any], timeout: float
     ) -> ElaboratedText:
         """Elaborate a reference (``dojo.check``) where only its owner's references have been.
 

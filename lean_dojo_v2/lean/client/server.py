@@ -82,7 +82,7 @@ class Server(Engine):
     """
 
     client: str | None = None
-    _judge: Judge[Server] | None = None
+    _judge: Judge | None = None
     _owns_judge = True
 
     @classmethod
@@ -135,13 +135,13 @@ class Server(Engine):
         return orjson.dumps([self.imports, self.lean_path, self.core_options, self._definitions])
 
     @property
-    def judge(self) -> Judge[Server]:
+    def judge(self) -> Judge:
         """The engines that give verdicts; they start when first needed."""
         if self._judge is None or self._judge.process != os.getpid():  # a forked child has its own
             self._judge, self._owns_judge = self.make_judge(), True
         return self._judge
 
-    def make_judge(self) -> Judge[Server]:
+    def make_judge(self) -> Judge:
         """Make a judge of what engines with this configuration elaborate; it starts when needed."""
         return Judge(self._judge_and_reader)
 
@@ -153,7 +153,7 @@ class Server(Engine):
         )
         return kernel, self.another(engine=self.kind)
 
-    def share_judge(self, judge: Judge[Server]) -> None:
+    def share_judge(self, judge: Judge) -> None:
         """Use another server's or a pool's judge, which is not closed here."""
         if judge is not self._judge:
             if self._judge is not None and self._owns_judge:
