@@ -39,11 +39,7 @@ def is_content(commit: str) -> bool:
 
 
 def sources_of(project: LakeProject) -> dict[str, Path]:
-    """Return the sources of a project: path inside it → file.
-
-    Raises:
-        TraceError: If those of a package inside it cannot be read.
-    """
+    """Return the sources of a project: path inside it → file."""
     lean = _lean_files(project)
     found = {path: project.root / path for path in {*lean, *_lake_files(project)}}
     return found | _data(project, lean)
@@ -89,13 +85,10 @@ def state_of_data(project: LakeProject) -> str:
 
 
 def lake_state(root: Path) -> str:
-    """Hash Lake's files: lakefiles and the commits of the dependencies.
+    """Hash Lake's files, which determine compiled packages and their options.
 
-    They determine compiled packages and their options; a dependency that is a folder has no commit,
-    so its lakefile counts.
-
-    Raises:
-        TraceError: If they cannot be read.
+    These are the lakefiles and the commits of the dependencies; a dependency that is a folder has
+    no commit, so its lakefile counts.
     """
     dependencies = read_project(root).dependencies
     digest = sha256(repr(dependencies).encode())

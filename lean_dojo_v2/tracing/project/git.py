@@ -78,9 +78,7 @@ def run_git(
 
     ``folder`` must be a repository's root. With ``fetches`` the command may fetch from elsewhere
     (with the caller's ``GIT_ALLOW_PROTOCOL``, if set). ``variables`` are added to the environment.
-
-    Raises:
-        TraceError: If there is no git, or git fails; the message is git's own.
+    A failure is a TraceError with git's own message.
     """
     environment = {name: value for name, value in os.environ.items() if name not in _OTHERS}
     allowed = os.environ.get("GIT_ALLOW_PROTOCOL", _PROTOCOLS) if fetches else _NOWHERE
@@ -129,11 +127,7 @@ def head_of(folder: Path) -> str | None:
 
 
 def files_of(folder: Path, commit: str) -> dict[str, str]:
-    """Return the files of a commit in a folder's repository: path → git's hash.
-
-    Raises:
-        TraceError: If git cannot read it.
-    """
+    """Return the files of a commit in a folder's repository: path → git's hash."""
     listed = run_git(["ls-tree", "-r", "-z", "--full-tree", commit], folder=folder)
     entries = (entry.partition("\t") for entry in filter(None, listed.split("\0")))
     return {path: about.split()[2] for about, _, path in entries if about.split()[1] == "blob"}
@@ -209,9 +203,6 @@ def resolve(url: str, revision: str) -> str:
     """Resolve a branch, a tag, a short or a full commit to the current full commit.
 
     A cached full commit needs no network; a name is looked up again.
-
-    Raises:
-        TraceError: If the repository cannot be cloned or has no such commit.
     """
     home = _home(url)
     home.mkdir(parents=True, exist_ok=True)
@@ -253,9 +244,6 @@ def checkout(url: str, commit: str, *, near: Path | None = None) -> Path:
 
     If the repository's folder is on this machine (``near``), nothing is cloned, and git reads its
     objects without its configuration.
-
-    Raises:
-        TraceError: If the repository cannot be cloned or has no such commit.
     """
     folder = _home(url) / commit
     if folder.is_dir():

@@ -42,12 +42,9 @@ def module_name(path: PurePosixPath) -> str:
 
 @attrs.frozen
 class Library:
-    """A Lean library or executable of a project.
+    """A Lean library or executable of a project, with ``src_dir`` relative to the project.
 
-    Attributes:
-        name: Its name in the lakefile.
-        src_dir: Folder of its sources, relative to the project.
-        roots: Its root modules; it contains these and the modules below them.
+    It contains its root modules and the modules below them.
     """
 
     name: str
@@ -113,9 +110,6 @@ class LakeProject:
 
         The order is that of the lakefile. A file may be a module of two targets, and then has two
         names here; its path is the same, even if one of them reaches it by a link.
-
-        Raises:
-            TraceError: If two files are the same module.
         """
         found: dict[str, PurePosixPath] = {}
         known: dict[Path, PurePosixPath] = {}
@@ -165,11 +159,7 @@ def find_lakefile(folder: Path) -> Path | None:
 
 
 def read_project(root: Path) -> LakeProject:
-    """Read a project's lakefile, toolchain and manifest.
-
-    Raises:
-        TraceError: If the folder is not a Lean project, or one of its files cannot be read.
-    """
+    """Read a project's lakefile, toolchain and manifest."""
     toolchain = root / TOOLCHAIN_FILE
     lakefile = find_lakefile(root)
     if lakefile is None and not toolchain.is_file():
@@ -193,11 +183,7 @@ def read_project(root: Path) -> LakeProject:
 
 
 def read_lakefile(folder: Path) -> dict[str, Any]:
-    """Return the configuration of a package in the form of ``lakefile.toml``; empty without one.
-
-    Raises:
-        TraceError: If it is no TOML, or declares nothing.
-    """
+    """Return the configuration of a package as ``lakefile.toml`` has it; empty without one."""
     lakefile = find_lakefile(folder)
     if lakefile is None:
         return {}
@@ -345,11 +331,7 @@ def _fields(block: Sequence[Token]) -> dict[str, Any]:
 
 
 def _manifest(path: Path) -> tuple[tuple[Dependency, ...], PurePosixPath]:
-    """Read ``lake-manifest.json`` of any version.
-
-    Raises:
-        TraceError: If it exists but is not a manifest.
-    """
+    """Read ``lake-manifest.json`` of any version."""
     if not path.is_file():
         return (), _PACKAGES_DIR
     try:
@@ -378,11 +360,7 @@ def project_of(file: Path) -> Path | None:
 
 
 def project_of_file(file: Path) -> LakeProject:
-    """Return the project of an absolute file: the one around it, or one of its imports.
-
-    Raises:
-        TraceError: If the files of the project around it cannot be read.
-    """
+    """Return the project of an absolute file: the one around it, or one of its imports."""
     around = (f for f in file.parents if find_lakefile(f) or (f / TOOLCHAIN_FILE).is_file())
     root = next(around, None)
     if root is None:

@@ -13,12 +13,11 @@ from typing import Any, TypeAlias
 
 from lean_dojo_core.records import Position
 from lean_dojo_v2.errors import TraceError
-from lean_dojo_v2.lean import PositionMap, recorded_digest
+from lean_dojo_v2.lean import LeanMessage, PositionMap, recorded_digest
 from lean_dojo_v2.tracing.reading.names import user_name
 from lean_dojo_v2.tracing.reading.records import (
     Declared,
     Definition,
-    Diagnostic,
     ElaboratedTactic,
     Elaboration,
     Reference,
@@ -29,11 +28,7 @@ Fields: TypeAlias = Mapping[str, Any]
 
 
 def read_answer(answer: Fields, places: PositionMap) -> Elaboration:
-    """Read the answer; ``bytes`` are positions in the text that was sent.
-
-    Raises:
-        TraceError: If it is malformed.
-    """
+    """Read the answer; ``bytes`` are positions in the text that was sent."""
 
     def span(item: Fields) -> tuple[int, int]:
         start, end = item["bytes"]
@@ -63,22 +58,12 @@ def read_answer(answer: Fields, places: PositionMap) -> Elaboration:
                 if info["definition"]
             ),
             references=tuple(_references(answer, places)),
-            problems=tuple(_problem(message, places) for message in answer["messages"]),
+            messages=tuple(LeanMessage.parse_all(answer["messages"])),
             made=tuple(answer["made"]),
             in_memory=tuple(answer["in_memory"]),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise TraceError(f"the engine's answer to dojo.trace is malformed: {error!r}") from error
-
-
-def _problem(message: Fields, places: PositionMap) -> Diagnostic:
-    start = message["pos"]
-    return Diagnostic(
-        str(message["data"]),
-        places.index(start["line"], start["column"]),
-        str(message["severity"]),
-        str(message.get("kind") or "").removeprefix("[anonymous]"),
-    )
 
 
 def _constants(answer: Fields) -> Iterator[tuple[str, Fields]]:

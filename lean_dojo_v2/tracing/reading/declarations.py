@@ -74,13 +74,10 @@ def declarations(
     definitions: Iterable[Definition],
     steps: Sequence[int],
 ) -> tuple[list[Declaration], list[Declaration]]:
-    """Find the declarations of a file, in order.
+    """Find the named declarations of a file, and those outside theorems with tactics, in order.
 
     Constructors, fields, ``where`` functions and generated constants are not declarations.
     ``steps`` are the starts of the file's tactics, in order.
-
-    Returns:
-        Those with a name, and those outside theorems that contain tactics.
     """
     known = sorted(declared, key=lambda one: one.start)
     named = sorted(definitions, key=lambda definition: definition.start)
@@ -151,14 +148,11 @@ def _head(words: Sequence[Token]) -> tuple[int, int, int]:
 
 
 def statement(text: str, declaration: Declaration) -> tuple[str, int]:
-    """Separate the statement of a theorem.
+    """Return the statement of a theorem, and the index where the proof starts.
 
     The statement is the source text up to and with the ``:=`` before the proof. A proof by pattern
     matching (``theorem f : ∀ n, P n | 0 => …``) has no ``:=``; the statement then gets one, so that
     statement and proof always make a theorem.
-
-    Returns:
-        The statement, and the index where the proof starts.
     """
     start, stop = declaration.start, declaration.end
     if declaration.statement_end is None:

@@ -28,7 +28,15 @@ from lean_dojo_core.records import (
     Premise,
     TracedTactic,
 )
-from lean_dojo_v2.lean import NAME_PART, PositionMap, all_tokens, code_tokens, without_comments
+from lean_dojo_v2.lean import (
+    NAME_PART,
+    LeanMessage,
+    PositionMap,
+    Severity,
+    all_tokens,
+    code_tokens,
+    without_comments,
+)
 from lean_dojo_v2.tracing.reading.declarations import (
     KEYWORDS,
     THEOREMS,
@@ -38,7 +46,6 @@ from lean_dojo_v2.tracing.reading.declarations import (
     statement,
 )
 from lean_dojo_v2.tracing.reading.records import (
-    Diagnostic,
     ElaboratedTactic,
     Elaboration,
     FileError,
@@ -83,7 +90,10 @@ def extract(
     found, others = declarations(
         text, commands, elaboration.declared, elaboration.definitions, reader.step_starts
     )
-    errors = [p for p in elaboration.problems if p.severity == "error"]
+    messages = [m for m in elaboration.messages if m.severity is Severity.ERROR]
+    errors = _starts(messages, places)
+    placed = zip(map(places.position, errors), messages, strict=True)
+    told = [FileError(*place, message.data.strip()) for place, message in placed]
     # Lean continues after an error as if the declaration were proven.
     broken = dict.fromkeys(d.constant for d in found if _inside(d, errors))
     failed = _failed(commands, errors)
@@ -104,7 +114,7 @@ def extract(
         tuple(imports),
         tuple(reader.theorem(d) for d in found if d.is_theorem and d.constant not in broken),
         tuple(_premise(d, text, places) for d in found if d.constant not in broken),
-        tuple(FileError(*places.position(e.start), e.text.strip()) for e in errors),
+        tuple(told),
         tuple(broken),
         uses,
         lost=tuple(_lost(text, commands, failed)),
@@ -116,10 +126,10 @@ def extract(
     )
 
 
-def _failed(commands: Sequence[TracedCommand], errors: Iterable[Diagnostic]) -> list[int]:
+def _failed(commands: Sequence[TracedCommand], errors: Iterable[int]) -> list[int]:
     """Return the indices of the commands with an error; header errors belong to none."""
     starts = [command.start for command in commands]
-    return sorted({bisect_right(starts, error.start) - 1 for error in errors} - {-1})
+    return sorted({bisect_right(starts, error) - 1 for error in errors} - {-1})
 
 
 def _lost(text: str, commands: Sequence[TracedCommand], failed: Iterable[int]) -> Iterator[str]:
@@ -131,8 +141,12 @@ def _lost(text: str, commands: Sequence[TracedCommand], failed: Iterable[int]) -
                 yield name.text.rpartition(".")[2]
 
 
-def _inside(declaration: Declaration, problems: Iterable[Diagnostic]) -> bool:
-    return any(declaration.outer <= p.start < declaration.end for p in problems)
+def _starts(messages: Iterable[LeanMessage], places: PositionMap) -> list[int]:
+    return [places.index(message.pos.line, message.pos.column) for message in messages]
+
+
+def _inside(declaration: Declaration, starts: Iterable[int]) -> bool:
+    return any(declaration.outer <= start < declaration.end for start in starts)
 
 
 def _premise(declaration: Declaration, text: str, places: PositionMap) -> Premise:
@@ -159,9 +173,10 @@ class _FileReader:
         self.step_starts = [step.start for step in self.steps]
         self.references = _usable(text, elaboration.references)
         self.reference_starts = [reference.start for reference in self.references]
-        self.sorries = [
-            p for p in elaboration.problems if p.kind == "hasSorry" or _SORRY_WARNING.search(p.text)
-        ]
+        sorries = (
+            m for m in elaboration.messages if m.kind == "hasSorry" or _SORRY_WARNING.search(m.data)
+        )
+        self.sorries = _starts(sorries, places)
 
     def theorem(self, declaration: Declaration) -> TracedTheorem:
         """Make the record of a theorem."""

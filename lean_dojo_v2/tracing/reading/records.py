@@ -10,20 +10,7 @@ from __future__ import annotations
 import attrs
 
 from lean_dojo_core.records import Position, Premise, Theorem, TracedTactic
-
-
-@attrs.frozen
-class Diagnostic:
-    """An error or another message of Lean about a file.
-
-    ``severity`` is ``error``, ``warning`` or ``information``; ``kind`` is Lean's tag, for example
-    ``hasSorry``, or empty.
-    """
-
-    text: str
-    start: int
-    severity: str = "error"
-    kind: str = ""
+from lean_dojo_v2.lean import LeanMessage
 
 
 @attrs.frozen
@@ -103,7 +90,7 @@ class Elaboration:
     steps: tuple[ElaboratedTactic, ...] = ()
     definitions: tuple[Definition, ...] = ()
     references: tuple[Reference, ...] = ()
-    problems: tuple[Diagnostic, ...] = ()
+    messages: tuple[LeanMessage, ...] = ()
     made: tuple[str, ...] = ()
     in_memory: tuple[str, ...] = ()
 
