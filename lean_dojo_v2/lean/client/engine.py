@@ -236,30 +236,21 @@ class Engine:
             self._stop()
             raise EngineDiedError("This server is closed and cannot be used again.")
 
-    def _prepare(self) -> None:
-        """Give a new process its options and modules."""
-        if self.options:
-            self.ask("options.set", self.options)
-        if self.plan.unloaded:
-            self.ask("frontend.process", self.plan.loads, self.start_timeout)
-        self._used = False
-
-    def _replace(self) -> None:
-        """Start a new process in place of a lost one, and reload its definitions."""
-        self._open()
-        self._reload()
-
     def _renew(self) -> None:
         """Have a process that has elaborated nothing but the session's own definitions."""
-        if self._process is None or not self._process.reset(self.start_timeout):
-            self._replace()
-            return
-        self._become_new()
-        self._prepare()
-        self._reload()
+        if self._process is not None and self._process.reset(self.start_timeout):
+            self._become_new()
+            self._prepare()
+        else:
+            self._open()
 
-    def _reload(self) -> None:
+    def _prepare(self) -> None:
+        """Give a new process its options, modules and definitions."""
         try:
+            if self.options:
+                self.ask("options.set", self.options)
+            if self.plan.unloaded:
+                self.ask("frontend.process", self.plan.loads, self.start_timeout)
             for fields in self._definitions:
                 self.ask("frontend.process", fields)
         except BaseException:
@@ -292,7 +283,7 @@ class Engine:
             }
             if self.pid is None and not numbers:  # another process has other states
                 owner = self._owner
-                self._replace()
+                self._open()
                 self._owner = owner  # whose text comes next, in a new process, too
             self._used |= cmd not in _HARMLESS
             payload = {**payload, **numbers}

@@ -37,9 +37,8 @@ _UNKNOWN = "context"
 class Export:
     """What constants of a text depend on beyond the library; nobody trusts it.
 
-    Attributes:
-        context: The declarations that the text began with, each as JSON.
-        rest: The other fields; see ``docs/engines.md``.
+    The ``context`` has the declarations that the text began with, each as JSON; ``docs/engines.md``
+    describes the ``rest``.
     """
 
     context: tuple[bytes, ...]
@@ -48,12 +47,7 @@ class Export:
 
 @attrs.frozen
 class ElaboratedText:
-    """An engine's report on a text, and what the judge needs to see for itself.
-
-    Attributes:
-        said: The answer of ``dojo.check``: messages, names and kinds of constants.
-        export: The constants as data.
-    """
+    """An engine's report on a text (``dojo.check``), and what the judge needs to see itself."""
 
     said: Mapping[str, Any]
     export: Export = attrs.field(repr=False)
@@ -62,8 +56,7 @@ class ElaboratedText:
 def read_elaborated(answer: dict[str, Any], known: dict[int, bytes]) -> ElaboratedText:
     """Read an answer of ``dojo.check``; ``known`` has the rows that the engine numbered before.
 
-    Raises:
-        LookupError, TypeError, ValueError: It is no such answer.
+    A LookupError, TypeError or ValueError means that it is no such answer.
     """
     export = dict(answer.pop("export"))
     context = []
@@ -132,11 +125,7 @@ class Judge:
             return self._made
 
     def start(self) -> None:
-        """Start both engines now, not at the first call.
-
-        Raises:
-            EngineLostError: One did not become ready.
-        """
+        """Start both engines now, not at the first call."""
         for server in (self._reader, self._kernel):
             server.stat()
 
@@ -145,10 +134,7 @@ class Judge:
     ) -> ElaboratedText:
         """Elaborate a reference (``dojo.check``) where only its owner's references have been.
 
-        It sees the definitions that are loaded in ``session``.
-
-        Raises:
-            RequestError, EngineLostError: See ``Server.ask``.
+        It sees the definitions that are loaded in ``session``. It raises what ``Server.ask`` does.
         """
         with self._reading:
             self._idle = 0

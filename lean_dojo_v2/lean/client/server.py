@@ -567,9 +567,7 @@ class Server(Engine):
     def _state(
         self, state_id: int, answer: Payload, messages: Sequence[LeanMessage] = ()
     ) -> GoalState:
-        owed = str(answer.get("owed", ""))
-        goals, pp = answer["goals"], answer.get("pp")
-        return GoalState.parse(state_id, goals, self._session, messages, pp, owed=owed)
+        return GoalState.parse(state_id, answer, self._session, messages)
 
     def _load_text(self, text: str, header: bool, timeout: Seconds) -> None:
         units = self.process(text, read_header=header, inherit_env=True, timeout=timeout)

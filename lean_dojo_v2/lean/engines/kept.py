@@ -46,8 +46,7 @@ def find_kept(place: str, key: str) -> Path | None:
 def kept(place: str, key: str, make: Make, is_good: Callable[[Path], bool] = is_ours) -> Path:
     """Return a file; let it be made if it is not there, or no good.
 
-    Raises:
-        EngineUnavailableError: It cannot be made or written.
+    A file that cannot be made or written is an EngineUnavailableError.
     """
     folder, _, name = place.partition("*")
     home = user_cache().absolute() / folder

@@ -16,7 +16,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import attrs
@@ -241,6 +241,7 @@ def native_plan(
     return sandboxed(plan, compiled.parent) if os.environ.get(SANDBOX_VARIABLE) else plan
 
 
+@cache
 def warn_of_old_kernel(toolchain: str) -> None:
     """Warn once about a Lean whose kernel has known soundness bugs.
 
@@ -248,17 +249,13 @@ def warn_of_old_kernel(toolchain: str) -> None:
     """
     found = _VERSION.search(toolchain)
     version = tuple(map(int, found.groups())) if found else SOUND_SINCE
-    if version < SOUND_SINCE and version not in _warned:
-        _warned.add(version)
+    if version < SOUND_SINCE:
         warnings.warn(
             f"Lean {'.'.join(map(str, version))} has known kernel soundness bugs (fixed in "
             f"{'.'.join(map(str, SOUND_SINCE))}): a proof that it accepts may prove nothing. Check "
             "what you publish with a newer Lean.",
             stacklevel=2,
         )
-
-
-_warned: set[tuple[int, ...]] = set()
 
 
 def _is_lake_project(folder: Path) -> bool:

@@ -97,8 +97,8 @@ def _joined(files: list[tuple[str, str]], imports: list[str]) -> Program:
 def compiled_program(lean: str, compile_program: Compile, wanted: Program) -> Path:
     """Return the ``.olean`` file of the program; compile it if it is not in the user's cache.
 
-    It is alone in its folder and named after the module. The file name ``lean`` is a key of the
-    Lean that compiles and runs it.
+    It is alone in its folder and named after the module. The key ``lean`` is of the Lean that
+    compiles and runs it.
     """
 
     def make(stream: IO[bytes]) -> None:

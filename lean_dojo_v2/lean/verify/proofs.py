@@ -152,8 +152,7 @@ def _parse_block(
 ) -> Refusal | None:
     """Parse a proof as one tactic, in parentheses, so that it cannot end early.
 
-    Raises:
-        TacticParseError: If it does not parse, even with the file's syntax.
+    A TacticParseError says that it does not parse, even with the file's syntax.
     """
     block = "(\n" + _indented(proof) + "\n)"
     how: dict[str, Any] = {"whole_proof": True, "own_names": own_names, "helper": helper}

@@ -61,13 +61,8 @@ def open_step(
     """Open the state before the tactic at a position of a theorem's own proof.
 
     Recursive theorems are in scope: termination is only checked with the finished theorem, so no
-    step is a proof before that.
-
-    Returns:
-        The state, and the engine's answer about the tactic and its sequence, in bytes of the text.
-
-    Raises:
-        LeanError: If there is no tactic at that place.
+    step is a proof before that. The answer is about the tactic and its sequence, in bytes of the
+    text. A LeanError says that there is no tactic at that place.
     """
     start, place = source.offset(source.start), source.offset(position)
     if not start <= place < source.offset(source.end):
