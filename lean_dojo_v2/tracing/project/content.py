@@ -21,8 +21,8 @@ from lean_dojo_v2.tracing.project.lakefile import (
     TOOLCHAIN_FILE,
     LakeProject,
     find_lakefile,
-    may_have_sources,
     read_project,
+    walk,
 )
 
 CONTENT = "files-"
@@ -147,13 +147,7 @@ def _named(files: Iterable[Path]) -> Iterator[str]:
 
 def _walk(folder: Path) -> Iterator[Path]:
     """Yield the files of a folder that may be sources."""
-    for place, folders, files in os.walk(folder):
-        here = Path(place)
-        folders[:] = sorted(name for name in folders if may_have_sources(here / name))
-        for name in sorted(files):
-            path = here / name
-            if path.is_file() and path.stat().st_size <= _MOST_BYTES:
-                yield path
+    return (path for path in walk(folder) if path.is_file() and path.stat().st_size <= _MOST_BYTES)
 
 
 def _is_file(path: Path) -> bool:

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -124,21 +124,13 @@ class LakeProject:
         """Return the Lean files of the folder that are in none of the libraries, sorted."""
         inside = {(self.root / path).resolve() for path in self.sources().values()}
         packages = {place.resolve() for place in self.inner_packages()}
-        found: list[PurePosixPath] = []
-        for folder, folders, names in os.walk(self.root):
-            place = Path(folder)
-            folders[:] = [
-                name
-                for name in folders
-                if may_have_sources(place / name) and (place / name).resolve() not in packages
-            ]
-            files = (place / name for name in names if name.endswith(".lean"))
-            found += [
-                PurePosixPath(file.relative_to(self.root).as_posix())
-                for file in files
-                if file.name not in LAKEFILES and file.resolve() not in inside
-            ]
-        return sorted(found)
+        return sorted(
+            PurePosixPath(file.relative_to(self.root).as_posix())
+            for file in walk(self.root, packages)
+            if file.suffix == ".lean"
+            and file.name not in LAKEFILES
+            and file.resolve() not in inside
+        )
 
     def _files(self, library: Library) -> Iterator[tuple[str, PurePosixPath]]:
         """Yield modules and files of a target, each path as short as it can be written."""
@@ -237,6 +229,18 @@ def may_have_sources(folder: Path) -> bool:
         and not (folder / "pyvenv.cfg").is_file()
         and folder.resolve() != raid_dir().resolve()
     )
+
+
+def walk(folder: Path, without: Container[Path] = ()) -> Iterator[Path]:
+    """Yield the files where sources may be in a folder, but not those of some inner folders."""
+    for place, folders, files in os.walk(folder):
+        here = Path(place)
+        folders[:] = sorted(
+            name
+            for name in folders
+            if may_have_sources(here / name) and (here / name).resolve() not in without
+        )
+        yield from (here / name for name in sorted(files))
 
 
 def _everything(root: Path) -> tuple[Library, ...]:

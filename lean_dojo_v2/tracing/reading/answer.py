@@ -21,7 +21,7 @@ from lean_dojo_v2.tracing.reading.records import (
     ElaboratedTactic,
     Elaboration,
     Reference,
-    TracedCommand,
+    Span,
 )
 
 Fields: TypeAlias = Mapping[str, Any]
@@ -30,13 +30,13 @@ Fields: TypeAlias = Mapping[str, Any]
 def read_answer(answer: Fields, places: PositionMap) -> Elaboration:
     """Read the answer; ``bytes`` are positions in the text that was sent."""
 
-    def span(item: Fields) -> tuple[int, int]:
+    def span(item: Fields) -> Span:
         start, end = item["bytes"]
         return places.index_of_byte(start), places.index_of_byte(end)
 
     try:
         return Elaboration(
-            commands=tuple(TracedCommand(*span(command)) for command in answer["commands"]),
+            commands=tuple(map(span, answer["commands"])),
             declared=tuple(
                 Declared(
                     *span(one), one["lean_name"], span(one["statement"])[1], tuple(one["uses"])
@@ -95,6 +95,6 @@ def _place(home: Fields, key: str) -> Position | None:
     return None if place is None else (int(place[0]), int(place[1]))
 
 
-def _span(place: Sequence[Any], places: PositionMap) -> tuple[int, int]:
+def _span(place: Sequence[Any], places: PositionMap) -> Span:
     line, unit, end_line, end_unit = map(int, place[:4])
     return places.index_of_utf16(line, unit), places.index_of_utf16(end_line, end_unit)

@@ -14,7 +14,7 @@ import attrs
 
 from lean_dojo_v2.lean import CLOSERS, OPENERS, Token, all_tokens, code_tokens, split_statement
 from lean_dojo_v2.tracing.reading.names import user_name
-from lean_dojo_v2.tracing.reading.records import Declared, Definition, TracedCommand
+from lean_dojo_v2.tracing.reading.records import Declared, Definition, Span
 
 KEYWORDS = frozenset(
     {"theorem", "lemma", "def", "abbrev", "opaque", "axiom", "instance", "inductive", "coinductive"}
@@ -69,7 +69,7 @@ def between(starts: Sequence[int], start: int, end: int) -> slice:
 
 def declarations(
     text: str,
-    commands: Iterable[TracedCommand],
+    commands: Iterable[Span],
     declared: Iterable[Declared],
     definitions: Iterable[Definition],
     steps: Sequence[int],
@@ -84,12 +84,12 @@ def declarations(
     known_at, named_at = [one.start for one in known], [one.start for one in named]
     found: list[Declaration] = []
     elsewhere: list[Declaration] = []
-    for command in commands:
-        own = known[between(known_at, command.start, command.end)]
-        inside = named[between(named_at, command.start, command.end)]
+    for start, end in commands:
+        own = known[between(known_at, start, end)]
+        inside = named[between(named_at, start, end)]
         each = [_declaration(text, one.start, one.end, one, ()) for one in own]
-        if not own and (inside or steps[between(steps, command.start, command.end)]):
-            each = [_declaration(text, command.start, command.end, None, inside)]
+        if not own and (inside or steps[between(steps, start, end)]):
+            each = [_declaration(text, start, end, None, inside)]
         for one, is_named in each:
             if is_named and one.keyword in KEYWORDS:
                 found.append(one)

@@ -50,7 +50,7 @@ from lean_dojo_v2.tracing.reading.records import (
     Elaboration,
     FileError,
     Reference,
-    TracedCommand,
+    Span,
     TracedFile,
     TracedTheorem,
 )
@@ -85,7 +85,7 @@ def extract(
 ) -> TracedFile:
     """Make the record of a file, given by its path in the repository and its elaborated text."""
     places = PositionMap(text)
-    commands = sorted((c for c in elaboration.commands if c.start < c.end), key=lambda c: c.start)
+    commands = sorted((start, end) for start, end in elaboration.commands if start < end)
     reader = _FileReader(text, places, elaboration, path_of)
     found, others = declarations(
         text, commands, elaboration.declared, elaboration.definitions, reader.step_starts
@@ -117,7 +117,7 @@ def extract(
         tuple(told),
         tuple(broken),
         uses,
-        lost=tuple(_lost(text, commands, failed)),
+        lost=tuple(_lost(text, failed)),
         commands=len(commands),
         failed=len(failed),
         elsewhere=tuple(kept),
@@ -126,17 +126,17 @@ def extract(
     )
 
 
-def _failed(commands: Sequence[TracedCommand], errors: Iterable[int]) -> list[int]:
-    """Return the indices of the commands with an error; header errors belong to none."""
-    starts = [command.start for command in commands]
-    return sorted({bisect_right(starts, error) - 1 for error in errors} - {-1})
+def _failed(commands: Sequence[Span], errors: Iterable[int]) -> list[Span]:
+    """Return the commands with an error; header errors belong to none."""
+    starts = [start for start, _ in commands]
+    indices = {bisect_right(starts, error) - 1 for error in errors} - {-1}
+    return [commands[index] for index in sorted(indices)]
 
 
-def _lost(text: str, commands: Sequence[TracedCommand], failed: Iterable[int]) -> Iterator[str]:
+def _lost(text: str, failed: Iterable[Span]) -> Iterator[str]:
     """Yield the names, without namespaces, defined by commands with an error."""
-    for index in failed:
-        words = list(code_tokens(text, commands[index].start, commands[index].end))
-        for keyword, name in pairwise(words):
+    for start, end in failed:
+        for keyword, name in pairwise(code_tokens(text, start, end)):
             if keyword.text in KEYWORDS - THEOREMS and name.kind == "ident":
                 yield name.text.rpartition(".")[2]
 

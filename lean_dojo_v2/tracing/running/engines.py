@@ -59,8 +59,7 @@ ENGINE_MB = 1_300
 """Memory of one embedded engine during tracing."""
 MEMORY_LIMIT_MB = 4_000
 
-Outcome: TypeAlias = Elaboration | LeanError
-Outcomes: TypeAlias = Generator[tuple[SourceFile, Outcome], None, None]
+Outcomes: TypeAlias = Generator[tuple[SourceFile, Elaboration | LeanError], None, None]
 """Must be closed if not exhausted, since engines work ahead."""
 Imports: TypeAlias = Mapping[str, Sequence[str]]
 Job: TypeAlias = Callable[..., Any]
