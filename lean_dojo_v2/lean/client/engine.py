@@ -330,11 +330,7 @@ class Engine:
         return state.handle.session is self._session and self.pid is not None
 
     def _read(self, answer: T, reader: Callable[[T], R]) -> R:
-        """Parse an answer into records.
-
-        Raises:
-            EngineProtocolError: The answer has an unknown form.
-        """
+        """Parse an answer into records; an unknown form is an EngineProtocolError."""
         try:
             return reader(answer)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -346,11 +342,7 @@ class Engine:
             ) from error
 
     def _id_of(self, state: GoalState) -> int:
-        """Return a state's number, if it lives in the process that runs now.
-
-        Raises:
-            StaleStateError: It does not.
-        """
+        """Return a state's number; a StaleStateError says that it lives in another process."""
         if not self.holds(state):
             raise StaleStateError(
                 f"Goal state {state.state_id} belongs to an engine that is gone, or to another "

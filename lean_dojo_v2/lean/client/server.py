@@ -224,7 +224,7 @@ class Server(Engine):
             "goal.start",
             {"expr": str(expr), **({"levels": list(levels)} if levels else {})},
             timeout,
-            lambda a: self._state(a["stateId"], {"goals": [{"name": a.get("root"), **only}], **a}),
+            lambda a: self._state({"goals": [{"name": a.get("root"), **only}], **a}),
         )
 
     def goal_tactic(
@@ -272,7 +272,7 @@ class Server(Engine):
                 said = "\n".join(message.data for message in messages)
                 raise TacticError(said or "the tactic failed without a reason", messages)
             # Made before the tactic is judged, so that a rejected state is deleted.
-            after = self._read(answer, lambda a: self._state(a["nextStateId"], a, messages))
+            after = self._read(answer, lambda a: self._state(a, messages))
             if used := _forbidden(answer, axioms):
                 raise TacticError(f"The tactic {used}.", messages)
             return after
@@ -309,20 +309,21 @@ class Server(Engine):
         Returns:
             The state, and the answer that it was read from.
         """
-        return self._query(cmd, payload, timeout, lambda a: (self._state(a["stateId"], a), a))
+        return self._query(cmd, payload, timeout, lambda a: (self._state(a), a))
 
     def goal_continue(
         self, target: GoalState, branch: GoalState, *, timeout: Seconds = None
     ) -> GoalState:
         """After ``target`` is solved, continue with the open goals of ``branch``."""
-        return self._next_state({"target": target, "branch": branch}, timeout)
+        fields = {"target": target, "branch": branch}
+        return self._query("goal.continue", fields, timeout, self._state)
 
     def goal_resume(
         self, state: GoalState, goals: Sequence[Goal], *, timeout: Seconds = None
     ) -> GoalState:
         """Bring ``goals`` back into the scope of ``state``."""
         fields = {"target": state, "goals": [goal.id for goal in goals]}
-        return self._next_state(fields, timeout)
+        return self._query("goal.continue", fields, timeout, self._state)
 
     def goal_root(self, state: GoalState, *, timeout: Seconds = None) -> Expr | None:
         """Return the proof term of the whole goal, or ``None`` while goals are open."""
@@ -345,9 +346,9 @@ class Server(Engine):
         """Load a goal state from a file of the same engine and environment."""
         with self._lock:
             fields = {"path": str(Path(path).absolute())}
-            state_id = self._query("goal.load", fields, timeout, lambda a: int(a["id"]))
-            asked = {"stateId": state_id, "goals": True}
-            return self._query("goal.print", asked, timeout, lambda a: self._state(state_id, a))
+            own = {"stateId": self._query("goal.load", fields, timeout, lambda a: int(a["id"]))}
+            asked = {**own, "goals": True}
+            return self._query("goal.print", asked, timeout, lambda a: self._state({**a, **own}))
 
     # -- constants and expressions ----------------------------------------------------------------
 
@@ -559,15 +560,9 @@ class Server(Engine):
         with self._lock:
             return self._read(self.ask(cmd, fields, timeout), reader)
 
-    def _next_state(self, fields: Payload, timeout: Seconds) -> GoalState:
-        return self._query(
-            "goal.continue", fields, timeout, lambda a: self._state(a["nextStateId"], a)
-        )
-
-    def _state(
-        self, state_id: int, answer: Payload, messages: Sequence[LeanMessage] = ()
-    ) -> GoalState:
-        return GoalState.parse(state_id, answer, self._session, messages)
+    def _state(self, answer: Payload, messages: Sequence[LeanMessage] = ()) -> GoalState:
+        number = answer["nextStateId" if "nextStateId" in answer else "stateId"]
+        return GoalState.parse(number, answer, self._session, messages)
 
     def _load_text(self, text: str, header: bool, timeout: Seconds) -> None:
         units = self.process(text, read_header=header, inherit_env=True, timeout=timeout)

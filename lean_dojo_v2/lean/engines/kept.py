@@ -9,7 +9,8 @@ A file's ``place`` is its path in the cache with ``*`` for its ``key``, as in ``
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TypeAlias
 
@@ -29,7 +30,7 @@ def is_ours(path: Path) -> bool:
     """Whether a file is there, and ours; note that it is used."""
     try:
         os.utime(path)
-    except FileNotFoundError:
+    except OSError:
         return False
     return True
 
@@ -37,10 +38,7 @@ def is_ours(path: Path) -> bool:
 def find_kept(place: str, key: str) -> Path | None:
     """Return a file if it is there and ours."""
     path = user_cache().absolute() / place.replace("*", key)
-    try:
-        return path if is_ours(path) else None
-    except OSError:
-        return None
+    return path if is_ours(path) else None
 
 
 def kept(place: str, key: str, make: Make, is_good: Callable[[Path], bool] = is_ours) -> Path:
@@ -51,28 +49,33 @@ def kept(place: str, key: str, make: Make, is_good: Callable[[Path], bool] = is_
     folder, _, name = place.partition("*")
     home = user_cache().absolute() / folder
     target = home / f"{key}{name}"
-    try:
+    if is_good(target):
+        return target
+    with locked(home, "What an engine starts from cannot be written"):
         if not is_good(target):
-            home.mkdir(parents=True, exist_ok=True)
-            with FileLock(home / ".lock"):
-                if not is_good(target):
-                    _write(target, make)
-                    for old in sorted(home.glob(f"*{name}"), key=_time)[:-_KEPT]:
-                        old.unlink()
-    except OSError as error:
-        raise EngineUnavailableError(
-            f"What an engine starts from cannot be written into {home}: {error}. Make room or "
-            f"set {CACHE_VARIABLE} to another folder."
-        ) from error
+            for left in target.parent.glob(f".*{target.suffix}.*.tmp"):  # of a killed process
+                left.unlink()
+            with atomic_writer(target) as stream:
+                make(stream)
+            made = sorted(home.glob(f"*{name}"), key=lambda path: path.stat().st_mtime)
+            for old in made[:-_KEPT]:
+                old.unlink()
     return target
 
 
-def _write(target: Path, make: Make) -> None:
-    for left in target.parent.glob(f".*{target.suffix}.*.tmp"):  # by a process that was killed
-        left.unlink()
-    with atomic_writer(target) as stream:
-        make(stream)
+@contextmanager
+def locked(folder: Path, trouble: str) -> Iterator[None]:
+    """Make a folder of the cache, and let one process at a time write there.
 
-
-def _time(path: Path) -> float:
-    return path.stat().st_mtime
+    Raises:
+        EngineUnavailableError: It cannot be written; the message begins with ``trouble``.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with FileLock(folder / ".lock"):
+            yield
+    except OSError as error:
+        raise EngineUnavailableError(
+            f"{trouble} into {folder}: {error}. Make room or set {CACHE_VARIABLE} to another "
+            "folder."
+        ) from error

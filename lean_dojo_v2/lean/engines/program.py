@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import IO, TypeAlias
+from typing import IO
 
 import attrs
 import orjson
@@ -55,10 +55,6 @@ def main() -> str:
     return f"import {MODULE}\n\n{text}"
 
 
-Compile: TypeAlias = Callable[[Program], bytes]
-"""Compiles the program to the content of an ``.olean`` file, or raises EngineUnavailableError."""
-
-
 @cache
 def program(*further: str) -> Program:
     """Return the files that ``Main.lean`` needs, and ``further`` modules, as one text."""
@@ -94,7 +90,9 @@ def _joined(files: list[tuple[str, str]], imports: list[str]) -> Program:
     return Program(text="\n".join(lines) + "\n", starts=tuple(starts))
 
 
-def compiled_program(lean: str, compile_program: Compile, wanted: Program) -> Path:
+def compiled_program(
+    lean: str, compile_program: Callable[[Program], bytes], wanted: Program
+) -> Path:
     """Return the ``.olean`` file of the program; compile it if it is not in the user's cache.
 
     It is alone in its folder and named after the module. The key ``lean`` is of the Lean that

