@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from lean_dojo_v2.lean.client.judge import ElaboratedText
@@ -75,10 +76,7 @@ def check_proof(
     """
     proof = proof.replace("\r\n", "\n")  # as Lean reads it
     helpers, block = split_helpers(proof)
-
-    def state() -> GoalState:
-        return open_theorem(server, source)
-
+    state = partial(open_theorem, server, source)
     problem = _judge_helpers(server, source, helpers, state, timeout) or judge_text(
         server, block, source.own_names, state, timeout
     )
