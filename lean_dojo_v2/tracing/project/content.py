@@ -167,10 +167,8 @@ def _is_missing(folder: Path, path: str) -> bool:
 def _is_blob(file: Path, blob: str) -> bool:
     """Whether a file equals git's blob, ignoring Windows line endings."""
     content = os.fsencode(file.readlink()) if file.is_symlink() else file.read_bytes()
-    unix = content.replace(b"\r\n", b"\n")
-    return blob in {_blob(content, len(blob)), _blob(unix, len(blob))}
-
-
-def _blob(content: bytes, digits: int) -> str:
-    kind = "sha256" if digits == 64 else "sha1"
-    return new_hash(kind, b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+    kind = "sha256" if len(blob) == 64 else "sha1"
+    return blob in {
+        new_hash(kind, b"blob %d\0" % len(text) + text, usedforsecurity=False).hexdigest()
+        for text in (content, content.replace(b"\r\n", b"\n"))
+    }
