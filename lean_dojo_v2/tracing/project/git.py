@@ -103,6 +103,16 @@ def run_git(
     return done.stdout.decode(errors="surrogateescape").strip()
 
 
+def _try_git(
+    arguments: Sequence[str], *, folder: Path | None = None, fetches: bool = False
+) -> str | None:
+    """Run git as :func:`run_git` does; ``None`` if it fails."""
+    try:
+        return run_git(arguments, folder=folder, fetches=fetches)
+    except TraceError:
+        return None
+
+
 def without_password(url: str) -> str:
     """Drop user and password from a web address, so that no token is stored in a database.
 
@@ -117,13 +127,10 @@ def without_password(url: str) -> str:
 
 def head_of(folder: Path) -> str | None:
     """Return the full commit that is checked out in a folder, if it is a git repository's root."""
-    try:
-        root = run_git(["rev-parse", "--show-toplevel"], folder=folder)
-        if Path(root).resolve() != folder.resolve():
-            return None
-        return find_commit(folder, "HEAD")
-    except TraceError:
+    root = _try_git(["rev-parse", "--show-toplevel"], folder=folder)
+    if root is None or Path(root).resolve() != folder.resolve():
         return None
+    return find_commit(folder, "HEAD")
 
 
 def files_of(folder: Path, commit: str) -> dict[str, str]:
@@ -140,10 +147,8 @@ def is_repository(folder: Path) -> bool:
 
 def origin(folder: Path) -> str | None:
     """Return the address of the remote ``origin``, without password, if there is one."""
-    try:
-        return without_password(run_git(["remote", "get-url", "origin"], folder=folder))
-    except TraceError:
-        return None
+    url = _try_git(["remote", "get-url", "origin"], folder=folder)
+    return None if url is None else without_password(url)
 
 
 def _home(url: str) -> Path:
@@ -177,10 +182,7 @@ def _mirror(url: str) -> Path:
 
 def _write_config(mirror: Path) -> None:
     """Rewrite a mirror's configuration, since the folder ``raid`` may have come with a project."""
-    try:
-        kind = run_git([f"--git-dir={mirror}", "rev-parse", "--show-object-format"])
-    except TraceError:
-        kind = "sha1"
+    kind = _try_git([f"--git-dir={mirror}", "rev-parse", "--show-object-format"]) or "sha1"
     extension = f"[extensions]\n\tobjectFormat = {kind}\n" if kind != "sha1" else ""
     core = f"[core]\n\trepositoryFormatVersion = {int(bool(extension))}\n\tbare = true\n"
     atomic_write_text(mirror / "config", core + extension)
@@ -188,15 +190,10 @@ def _write_config(mirror: Path) -> None:
 
 def find_commit(folder: Path, revision: str) -> str | None:
     """Resolve a name to a full commit in a folder's repository; ``None`` if unknown."""
-    for name in (revision, f"refs/remotes/origin/{revision}"):
-        try:
-            return run_git(
-                ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"],
-                folder=folder,
-            )
-        except TraceError:
-            continue
-    return None
+    names = (revision, f"refs/remotes/origin/{revision}")
+    words = ["rev-parse", "--verify", "--quiet", "--end-of-options"]
+    found = (_try_git([*words, f"{name}^{{commit}}"], folder=folder) for name in names)
+    return next((commit for commit in found if commit is not None), None)
 
 
 def resolve(url: str, revision: str) -> str:
@@ -233,10 +230,8 @@ def _fetch(mirror: Path, url: str, commit: str | None) -> None:
     if branch := re.match(r"ref: (refs/heads/\S+)\s+HEAD", head):
         run_git(["symbolic-ref", "HEAD", branch[1]], folder=mirror)
     if commit is not None and find_commit(mirror, commit) is None:
-        try:
-            run_git(["fetch", "--quiet", "--", url, commit], folder=mirror, fetches=True)
-        except TraceError:
-            return  # `resolve` reports the missing commit
+        # If it fails, `resolve` reports the missing commit.
+        _try_git(["fetch", "--quiet", "--", url, commit], folder=mirror, fetches=True)
 
 
 def checkout(url: str, commit: str, *, near: Path | None = None) -> Path:

@@ -11,7 +11,7 @@ import re
 import shutil
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from functools import partial
+from functools import cache, partial
 from graphlib import TopologicalSorter
 from itertools import chain
 from pathlib import Path
@@ -50,7 +50,7 @@ from lean_dojo_v2.tracing.project.lakefile import (
 from lean_dojo_v2.tracing.project.workspace import SourceFile, Workspace, imported_first
 from lean_dojo_v2.tracing.reading.answer import read_answer
 from lean_dojo_v2.tracing.reading.records import Elaboration
-from lean_dojo_v2.tracing.running.lake import LeanOptions, Options, build, package_options
+from lean_dojo_v2.tracing.running.lake import Options, build, package_options
 from lean_dojo_v2.tracing.running.layout import lay_out
 
 _log = logging.getLogger(__name__)
@@ -178,7 +178,7 @@ class NativeEngine:
             )
         self._lean = toolchain_of(project.root)
         self._project = project
-        self._options: dict[str, LeanOptions] = {}
+        self._options_of = cache(partial(package_options, project))
         self._jobs = jobs or available_cores()
         self._timeout = timeout
         self.identity = f"native {self._lean.said}"
@@ -187,11 +187,6 @@ class NativeEngine:
         """Return a hash of Lake's files, the options and files named by the sources."""
         data = state_of_data(self._project)
         return f"{lake_state(self._project.root)} {self._options_of('')} {data}".rstrip()
-
-    def _options_of(self, package: str) -> LeanOptions:
-        if package not in self._options:
-            self._options[package] = package_options(self._project, package)
-        return self._options[package]
 
     def run(self, files: Sequence[SourceFile]) -> Outcomes:
         """Build the project, then as :meth:`EmbeddedEngine.run`."""
