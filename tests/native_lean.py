@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from lean_dojo_v2.lean.engines.embedded.install import ensure_installed
-from lean_dojo_v2.lean.engines.embedded.kept import kept
 from lean_dojo_v2.lean.engines.embedded.launch import (
     compiled_for,
     environment,
     sandboxed_argv,
 )
+from lean_dojo_v2.lean.engines.kept import kept
 from lean_dojo_v2.lean.engines.program import MODULE, program
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def _image(home: Path, compiled: Path, words: list[str]) -> Path:
     def make(target: IO[bytes]) -> None:
         subprocess.run(argv, stdout=target, check=True, env=environment(home))
 
-    return kept(f"native-{digest[:16]}.image", make)
+    return kept("image/*.image", f"native-{digest[:16]}", make)
 
 
 if __name__ == "__main__":

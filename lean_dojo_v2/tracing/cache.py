@@ -42,8 +42,7 @@ _CONVERTER = make_converter()
 class TraceCache:
     """Traced files on disk, below ``raid/cache/trace``.
 
-    ``engine`` identifies the engine and its version, ``state`` everything else that results depend
-    on.
+    Results depend on the ``engine`` with its version, and on the ``state`` of everything else.
     """
 
     def __init__(self, engine: str, state: str = "") -> None:
@@ -54,8 +53,8 @@ class TraceCache:
     def key(self, file: SourceFile, closure: Iterable[SourceFile], imports: Iterable[str]) -> str:
         """Return the key of a file's result.
 
-        ``closure`` are the project files that it imports, directly or not, ``imports`` the paths
-        of its direct imports.
+        ``closure`` are the project files that it imports, directly or not, ``imports`` the paths of
+        its direct imports.
         """
         digest = sha256()
         for part in (readers_digest(), self._engine, self._state, *imports, ""):

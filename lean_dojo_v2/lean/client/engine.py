@@ -10,16 +10,19 @@ import functools
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 import orjson
 
+from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.lean.client.environments import count_environments
 from lean_dojo_v2.lean.client.records import GoalState, Session
 from lean_dojo_v2.lean.engines.native import FOREIGN_VARIABLE
 from lean_dojo_v2.lean.engines.process import EngineProcess, LaunchPlan
 from lean_dojo_v2.lean.engines.protocol import with_files
+from lean_dojo_v2.lean.engines.selection import EngineName, engine_plan
 from lean_dojo_v2.lean.errors import (
     EngineDiedError,
     EngineMemoryError,
@@ -31,6 +34,7 @@ from lean_dojo_v2.lean.errors import (
 )
 
 Payload: TypeAlias = Mapping[str, Any]
+Seconds: TypeAlias = float | None
 T = TypeVar("T")
 R = TypeVar("R")
 
@@ -51,84 +55,89 @@ _STATED = frozenset({
 
 
 class Engine:
-    """An engine that is there when it is needed; safe to use from several threads.
+    """What every :class:`.Server` does with its engine, apart from the commands of the protocol."""
 
-    Args:
-        choose_plan: Chooses how to start it; called once, when first needed.
-        home: The owner of the session's own definitions.
-        options: Pantograph's options.
-        timeout: Seconds that loading one of the session's definitions may take.
-        start_timeout: Seconds that it may take to become ready.
-        memory_limit_mb: Resident megabytes at which it is stopped.
-        answer_limit: Bytes that one answer may have.
-
-    Attributes:
-        process: The process, or the last one if that was lost; ``None`` if none was started.
-        session: The life of the present process, which goal states belong to.
-        rows: What the process has exported under a number.
-        definitions: Requests that changed the environment, to repeat in a new process.
-        retired: Whether it is closed for good.
-    """
-
-    process: EngineProcess | None
-    session: Session
-    rows: dict[int, bytes]
+    _process: EngineProcess | None
+    """The process, or the last one if that was lost; ``None`` if none was started."""
+    _session: Session
+    """The life of the present process, which goal states belong to."""
+    _rows: dict[int, bytes]
+    """What the process has exported under a number."""
     _owner: str | None
     """Whose texts it has elaborated; ``None`` once these are nobody's concern."""
     _used: bool
     """Whether it has elaborated anything since it was new."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0917 - PyPantograph's positions
         self,
-        choose_plan: Callable[[], LaunchPlan],
+        imports: Sequence[str] = ("Init",),
+        project_path: str | Path | None = None,
+        lean_path: str | None = None,
+        options: Payload | None = None,
+        core_options: Sequence[str] = (),
+        timeout: float = 60,
+        buffer_limit: int | None = None,
         *,
-        home: str,
-        options: Payload,
-        timeout: float,
-        start_timeout: float,
-        memory_limit_mb: int | None,
-        answer_limit: int | None,
+        engine: EngineName = "auto",
+        memory_limit_mb: int | None = None,
+        start_timeout: float = 180.0,
+        start: bool = True,
     ) -> None:
-        self._choose_plan = choose_plan
-        self._home = home
-        self._options = options
-        self._timeout = timeout
-        self._start_timeout = start_timeout
+        self.imports = list(imports)
+        self.project_path = None if project_path is None else Path(project_path).absolute()
+        self.lean_path = lean_path
+        self.options = dict(options or {})
+        if self.options.get("printJsonPretty"):
+            raise UsageError("options: printJsonPretty: this client reads answers of one line.")
+        self.core_options = list(core_options)
+        self.timeout = timeout
+        self.buffer_limit = buffer_limit
+        self.engine: EngineName = engine
         self.memory_limit_mb = memory_limit_mb
-        self._answer_limit = answer_limit
-        self.retired = False
-        self.definitions: list[Payload] = []
+        self.start_timeout = start_timeout
+        self._retired = False
+        self._definitions: list[Payload] = []
+        """Requests that changed the environment, to repeat in a new process."""
         self._forget_process()
+        if start:
+            self.restart()
 
     @functools.cached_property
     def plan(self) -> LaunchPlan:
-        """The launch plan, chosen when first needed.
+        """How the engine is started, chosen when first needed.
 
         Raises:
             UsageError: There is no engine of that name.
             EngineUnavailableError: No engine can serve this.
         """
-        return self._choose_plan()
+        return engine_plan(
+            self.engine,
+            self.imports,
+            project=self.project_path,
+            lean_path=self.lean_path,
+            core_options=self.core_options,
+            memory_limit_mb=self.memory_limit_mb,
+        )
 
     @property
     def pid(self) -> int | None:
-        """The process's id, while it runs."""
-        process = self.process
+        """The engine's process id, while it runs."""
+        process = self._process
         return process.pid if process is not None and process.alive else None
 
     @property
     def memory_mb(self) -> float:
-        """Resident memory in megabytes; 0 while no process runs."""
-        process = self.process
+        """The engine's resident memory in megabytes; 0 while none runs."""
+        process = self._process
         return 0.0 if process is None else process.memory_mb
 
     @property
-    def resets(self) -> int:
-        """How often the process was put back to its start for another owner's texts."""
-        return 0 if self.process is None else self.process.resets
+    def home(self) -> str:
+        """The owner of the session's own definitions: its project, if any."""
+        return "" if self.project_path is None else f"in {self.project_path}"
 
     @property
-    def lock(self) -> threading.RLock:
+    def _lock(self) -> threading.RLock:
         """The lock of the process; a forked child gets a lock and a process of its own."""
         if self._owning_process != os.getpid():
             self._adopt()
@@ -137,128 +146,136 @@ class Engine:
     # -- life -------------------------------------------------------------------------------------
 
     def restart(self) -> None:
-        """Start a fresh process without the session's definitions, stopping the one that runs.
+        """Start a fresh engine, stopping the one that runs.
+
+        Goal states and loaded definitions are lost. (The replacement of a lost engine gets its
+        headers and definitions back.)
 
         Raises:
-            EngineDiedError: The engine is closed for good.
-            EngineLostError: The process did not become ready.
+            EngineDiedError: The server is closed for good.
+            EngineLostError: The engine did not become ready.
         """
-        with self.lock:
-            self.definitions = []
+        with self._lock:
+            self._definitions = []
             self._open()
 
     def begin(self, owner: str) -> None:
-        """Declare the owner of the next texts; see ``Server.begin``.
+        """Declare the owner of the next texts, by any key.
+
+        An engine that has elaborated another owner's text becomes a new one first, which loses its
+        goal states. The session's own definitions have the owner :attr:`home`.
 
         Raises:
-            EngineLostError: A new process was needed and did not become ready.
+            EngineLostError: A new engine was needed and did not become ready.
         """
-        with self.lock:
+        with self._lock:
             if owner != self._owner and self._used and self.pid is not None:
                 self._renew()
             self._owner = owner
 
     def leave(self) -> None:
         """Declare that the texts so far have no owner any more: the next one has another."""
-        with self.lock:
+        with self._lock:
             self._owner = None
 
-    def stop(self) -> None:
+    def _stop(self) -> None:
         """Stop the process, even while another thread waits; the next call starts another."""
         if self._owning_process != os.getpid():
             self._adopt()
-        process = self.process
+        process = self._process
         if process is None:
             return
         process.kill()
         with self._process_lock:
             process.close()
-            if self.process is process:
-                self.process = None
+            if self._process is process:
+                self._process = None
 
     def load_as(self, other: Engine) -> None:
-        """Use the definitions of another engine, from the next request on."""
-        with self.lock:
-            if self.definitions != other.definitions:
-                self.stop()
-                self.definitions = list(other.definitions)
+        """Use the definitions loaded by another server, from the next call on."""
+        with self._lock:
+            if self._definitions != other._definitions:
+                self._stop()
+                self._definitions = list(other._definitions)
 
     def _forget_process(self) -> None:
         self._owning_process = os.getpid()
         self._process_lock = threading.RLock()
-        self.process = None
+        self._process = None
         self._become_new()
 
     def _adopt(self) -> None:
         """After a fork, leave the process to the parent."""
-        inherited = self.process
+        inherited = self._process
         self._forget_process()
         if inherited is not None:
             inherited.detach()
 
     def _become_new(self) -> None:
         """Forget what the process was asked so far: it is gone, or as it was at its start."""
-        self.session = Session()
-        self._owner, self._used = self._home, False
-        self.rows = {}
+        self._session = Session()
+        self._owner, self._used = self.home, False
+        self._rows = {}
 
     def _open(self) -> None:
         """Start a fresh process, stopping the one that runs."""
-        self.stop()
+        self._stop()
         self._require_open()
         self._become_new()
-        self.process = EngineProcess(
+        self._process = EngineProcess(
             self.plan,
-            start_timeout=self._start_timeout,
+            start_timeout=self.start_timeout,
             memory_limit_mb=self.memory_limit_mb,
-            answer_limit=self._answer_limit,
+            answer_limit=self.buffer_limit,
         )
         self._require_open()
         self._prepare()
 
     def _require_open(self) -> None:
-        if self.retired:
-            self.stop()
+        if self._retired:
+            self._stop()
             raise EngineDiedError("This server is closed and cannot be used again.")
-
-    def _prepare(self) -> None:
-        """Give a new process its options and modules."""
-        if self._options:
-            self.ask("options.set", self._options, self._timeout)
-        if self.plan.unloaded:
-            self.ask("frontend.process", self.plan.loads, self._start_timeout)
-        self._used = False
-
-    def _replace(self) -> None:
-        """Start a new process in place of a lost one, and reload its definitions."""
-        self._open()
-        self._reload()
 
     def _renew(self) -> None:
         """Have a process that has elaborated nothing but the session's own definitions."""
-        if self.process is None or not self.process.reset(self._start_timeout):
-            self._replace()
-            return
-        self._become_new()
-        self._prepare()
-        self._reload()
+        if self._process is not None and self._process.reset(self.start_timeout):
+            self._become_new()
+            self._prepare()
+        else:
+            self._open()
 
-    def _reload(self) -> None:
+    def _prepare(self) -> None:
+        """Give a new process its options, modules and definitions."""
         try:
-            for fields in self.definitions:
-                self.ask("frontend.process", fields, self._timeout)
+            if self.options:
+                self.ask("options.set", self.options)
+            if self.plan.unloaded:
+                self.ask("frontend.process", self.plan.loads, self.start_timeout)
+            for fields in self._definitions:
+                self.ask("frontend.process", fields)
         except BaseException:
-            self.stop()  # an engine with half of its environment would answer wrongly
+            self._stop()  # an engine with half of its environment would answer wrongly
             raise
         self._used = False
 
     # -- requests ---------------------------------------------------------------------------------
 
-    def run(self, cmd: str, payload: Payload, timeout: float) -> dict[str, Any]:
-        """Send one command and return its answer, even an error; see ``Server.run``."""
-        with self.lock:
+    def run(self, cmd: str, payload: Payload, *, timeout: Seconds = None) -> dict[str, Any]:
+        """Send one command of the protocol, for example ``"goal.start"``, with its fields.
+
+        A goal state among the fields is sent as its number. The answer is returned unchanged, even
+        an error.
+
+        Raises:
+            RequestParseError: The payload contains text that is not Unicode (lone surrogates).
+            EngineLostError: The engine died, timed out, outgrew its memory or left the protocol.
+            EngineUnavailableError: A command of our program for a foreign engine.
+            StaleStateError: A goal state belongs to an engine that is gone.
+        """
+        limit = self.timeout if timeout is None else timeout
+        with self._lock:
             if self._owner is None or cmd in _STATED:
-                self.begin(self._home)
+                self.begin(self.home)
             numbers = {
                 key: self._id_of(value)
                 for key, value in payload.items()
@@ -266,56 +283,58 @@ class Engine:
             }
             if self.pid is None and not numbers:  # another process has other states
                 owner = self._owner
-                self._replace()
+                self._open()
                 self._owner = owner  # whose text comes next, in a new process, too
             self._used |= cmd not in _HARMLESS
             payload = {**payload, **numbers}
             if self.plan.capabilities.ours:
-                return with_files(cmd, payload, lambda name, it: self._exchange(name, it, timeout))
+                return with_files(cmd, payload, lambda name, it: self._exchange(name, it, limit))
             if cmd.startswith("dojo."):
                 raise EngineUnavailableError(
                     f"{FOREIGN_VARIABLE} names an engine that cannot verify. Unset it, or use "
                     "engine=embedded."
                 )
-            return self._exchange(cmd, payload, timeout)
+            return self._exchange(cmd, payload, limit)
 
-    def ask(self, cmd: str, payload: Payload, timeout: float) -> dict[str, Any]:
-        """Send one command, and return its answer or raise its error; see ``Server.ask``."""
-        with self.lock:
-            if len(self.session.dropped) >= GC_THRESHOLD and cmd != "goal.delete":
-                self.gc(timeout)
-            answer = self.run(cmd, payload, timeout)
+    def ask(self, cmd: str, payload: Payload, timeout: Seconds = None) -> dict[str, Any]:
+        """Send one command as :meth:`run` does, and return its answer or raise its error.
+
+        Raises:
+            RequestParseError: Some text in the request is not Lean.
+            RequestError: The engine refused the request.
+            EngineLostError: The engine died, timed out, outgrew its memory or left the protocol.
+        """
+        with self._lock:
+            if len(self._session.dropped) >= GC_THRESHOLD and cmd != "goal.delete":
+                self.gc(timeout=timeout)
+            answer = self.run(cmd, payload, timeout=timeout)
         if "error" not in answer:
             return answer
         code, text = str(answer["error"]), str(answer.get("desc", ""))
         if code == _FULL:
-            self.stop()
+            self._stop()
             raise EngineMemoryError(f"{text}. The next call starts a new engine.")
         kind = RequestParseError if code in _PARSE_CODES else RequestError
         raise kind(text or code, code)
 
-    def gc(self, timeout: float) -> None:
-        """Delete all unused goal states."""
-        with self.lock:
-            dropped = self.session.dropped
+    def gc(self, *, timeout: Seconds = None) -> None:
+        """Make the engine delete all unused goal states."""
+        with self._lock:
+            dropped = self._session.dropped
             ids = [dropped.popleft() for _ in range(len(dropped))]
             if ids and self.pid is not None:
                 self.ask("goal.delete", {"stateIds": ids}, timeout)
 
     def holds(self, state: GoalState) -> bool:
-        """Whether a goal state lives in the process that runs now."""
-        return state.handle.session is self.session and self.pid is not None
+        """Whether a goal state lives in the engine that runs now."""
+        return state.handle.session is self._session and self.pid is not None
 
-    def read(self, answer: T, reader: Callable[[T], R]) -> R:
-        """Parse an answer into records.
-
-        Raises:
-            EngineProtocolError: The answer has an unknown form.
-        """
+    def _read(self, answer: T, reader: Callable[[T], R]) -> R:
+        """Parse an answer into records; an unknown form is an EngineProtocolError."""
         try:
             return reader(answer)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            self.stop()
+            self._stop()
             raise EngineProtocolError(
                 f"The {self.plan.what} gave an answer in an unknown form "
                 f"({type(error).__name__}: {error}). It was stopped. Is it another version of "
@@ -323,11 +342,7 @@ class Engine:
             ) from error
 
     def _id_of(self, state: GoalState) -> int:
-        """Return a state's number, if it lives in the process that runs now.
-
-        Raises:
-            StaleStateError: It does not.
-        """
+        """Return a state's number; a StaleStateError says that it lives in another process."""
         if not self.holds(state):
             raise StaleStateError(
                 f"Goal state {state.state_id} belongs to an engine that is gone, or to another "
@@ -340,7 +355,7 @@ class Engine:
             line = cmd.encode() + b" " + orjson.dumps(payload)
         except (TypeError, UnicodeEncodeError) as error:
             raise RequestParseError(f"{cmd} cannot be sent: {error}.", "encoding") from error
-        process = self.process
+        process = self._process
         if process is None:
             raise EngineDiedError("No engine runs.")
         began = time.monotonic()

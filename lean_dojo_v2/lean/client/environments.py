@@ -10,6 +10,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from operator import sub
 
 import attrs
 
@@ -31,12 +32,7 @@ class EnvironmentCounts:
     seconds: float = 0.0
 
     def __sub__(self, earlier: EnvironmentCounts) -> EnvironmentCounts:
-        return EnvironmentCounts(
-            self.hits - earlier.hits,
-            self.misses - earlier.misses,
-            self.requests - earlier.requests,
-            self.seconds - earlier.seconds,
-        )
+        return EnvironmentCounts(*map(sub, attrs.astuple(self), attrs.astuple(earlier)))
 
     @property
     def hit_rate(self) -> float | None:

@@ -12,7 +12,7 @@ import os
 import threading
 from collections.abc import Callable, Mapping
 from hashlib import sha256
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeAlias
 
 import attrs
 import orjson
@@ -20,7 +20,7 @@ import orjson
 from lean_dojo_v2.lean.errors import RequestError
 from lean_dojo_v2.lean.messages import LeanMessage
 
-ServerT = TypeVar("ServerT", bound=Any)
+Server: TypeAlias = Any
 """The client's ``Server``, which makes its judge."""
 
 RECYCLE_MB = 2_600
@@ -37,9 +37,8 @@ _UNKNOWN = "context"
 class Export:
     """What constants of a text depend on beyond the library; nobody trusts it.
 
-    Attributes:
-        context: The declarations that the text began with, each as JSON.
-        rest: The other fields; see ``docs/engines.md``.
+    The ``context`` has the declarations that the text began with, each as JSON; ``docs/engines.md``
+    describes the ``rest``.
     """
 
     context: tuple[bytes, ...]
@@ -48,12 +47,7 @@ class Export:
 
 @attrs.frozen
 class ElaboratedText:
-    """An engine's report on a text, and what the judge needs to see for itself.
-
-    Attributes:
-        said: The answer of ``dojo.check``: messages, names and kinds of constants.
-        export: The constants as data.
-    """
+    """An engine's report on a text (``dojo.check``), and what the judge needs to see itself."""
 
     said: Mapping[str, Any]
     export: Export = attrs.field(repr=False)
@@ -62,8 +56,7 @@ class ElaboratedText:
 def read_elaborated(answer: dict[str, Any], known: dict[int, bytes]) -> ElaboratedText:
     """Read an answer of ``dojo.check``; ``known`` has the rows that the engine numbered before.
 
-    Raises:
-        LookupError, TypeError, ValueError: It is no such answer.
+    A LookupError, TypeError or ValueError means that it is no such answer.
     """
     export = dict(answer.pop("export"))
     context = []
@@ -98,17 +91,17 @@ def _require(value: object, kind: type) -> None:
         raise TypeError(f"{value!r:.80} is no {kind.__name__}")
 
 
-class Judge(Generic[ServerT]):
+class Judge:
     """A judge and a reader, started when first needed; safe to use from several threads.
 
     ``make`` makes a server for each, not started yet: for the judge one that has the library which
     the judged engine has, for the reader one with its whole configuration.
     """
 
-    def __init__(self, make: Callable[[], tuple[ServerT, ServerT]]) -> None:
+    def __init__(self, make: Callable[[], tuple[Server, Server]]) -> None:
         self.process = os.getpid()  # a forked child makes its own
         self._make = make
-        self._made: tuple[ServerT, ServerT] | None = None
+        self._made: tuple[Server, Server] | None = None
         self._making = threading.Lock()
         self._judging = threading.Lock()
         self._keys: dict[bytes, int] = {}
@@ -118,37 +111,30 @@ class Judge(Generic[ServerT]):
         self._idle = 0
 
     @property
-    def _kernel(self) -> ServerT:
+    def _kernel(self) -> Server:
         return self._servers()[0]
 
     @property
-    def _reader(self) -> ServerT:
+    def _reader(self) -> Server:
         return self._servers()[1]
 
-    def _servers(self) -> tuple[ServerT, ServerT]:
+    def _servers(self) -> tuple[Server, Server]:
         with self._making:
             if self._made is None:
                 self._made = self._make()
             return self._made
 
     def start(self) -> None:
-        """Start both engines now, not at the first call.
-
-        Raises:
-            EngineLostError: One did not become ready.
-        """
+        """Start both engines now, not at the first call."""
         for server in (self._reader, self._kernel):
             server.stat()
 
     def read(
-        self, owner: str, session: ServerT, fields: Mapping[str, Any], timeout: float
+        self, owner: str, session: Server, fields: Mapping[str, Any], timeout: float
     ) -> ElaboratedText:
         """Elaborate a reference (``dojo.check``) where only its owner's references have been.
 
-        It sees the definitions that are loaded in ``session``.
-
-        Raises:
-            RequestError, EngineLostError: See ``Server.ask``.
+        It sees the definitions that are loaded in ``session``. It raises what ``Server.ask`` does.
         """
         with self._reading:
             self._idle = 0

@@ -242,18 +242,20 @@ class GoalState:
     def parse(
         cls,
         state_id: int,
-        goals: Sequence[Mapping[str, Any]],
+        answer: Mapping[str, Any],
         session: Session,
         messages: Sequence[LeanMessage] = (),
-        pp: str | None = None,
-        *,
-        owed: str = "",
     ) -> Self:
         """Read the goals of an answer."""
-        handle = StateHandle(session, state_id)
-        siblings = {goal.get("name", ""): index for index, goal in enumerate(goals)}
-        read = [Goal.parse(goal, siblings) for goal in goals]
-        return cls(state_id, read, list(messages), handle, pp, owed)
+        siblings = {goal.get("name", ""): index for index, goal in enumerate(answer["goals"])}
+        return cls(
+            state_id,
+            [Goal.parse(goal, siblings) for goal in answer["goals"]],
+            list(messages),
+            StateHandle(session, state_id),
+            answer.get("pp"),
+            str(answer.get("owed", "")),
+        )
 
     def __str__(self) -> str:
         if self.pp:

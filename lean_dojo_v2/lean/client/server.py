@@ -10,17 +10,17 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import inspect
 import os
 import tempfile
 from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Self, TypeAlias, TypeVar
+from typing import Any, Self, TypeVar
 
 import orjson
 
-from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.lean.client.engine import Engine, Payload
+from lean_dojo_v2.lean.client.engine import Engine, Payload, Seconds
 from lean_dojo_v2.lean.client.judge import ElaboratedText, Judge, read_elaborated
 from lean_dojo_v2.lean.client.records import (
     Expr,
@@ -34,20 +34,15 @@ from lean_dojo_v2.lean.client.records import (
 )
 from lean_dojo_v2.lean.client.units import CheckTrackResult, CompilationUnit, SearchTarget
 from lean_dojo_v2.lean.engines.process import Capabilities
-from lean_dojo_v2.lean.engines.selection import EngineName, engine_plan
 from lean_dojo_v2.lean.errors import RequestError, TacticError, TacticParseError
 from lean_dojo_v2.lean.messages import LeanMessage
 
-Seconds: TypeAlias = float | None
 R = TypeVar("R")
 
-_CONFIGURATION = (
-    "imports", "project_path", "lean_path", "options", "core_options", "timeout", "buffer_limit",
-    "engine", "memory_limit_mb", "start_timeout",
-)  # fmt: skip
+_CONFIGURATION = [name for name in inspect.signature(Engine).parameters if name != "start"]
 
 
-class Server:
+class Server(Engine):
     """A Lean engine with an environment, goal states and texts to process.
 
     Every method that queries the engine takes a ``timeout`` in seconds, in place of the server's,
@@ -84,56 +79,9 @@ class Server:
             assert state.is_solved
     """
 
-    def __init__(  # noqa: PLR0917 - PyPantograph's positions
-        self,
-        imports: Sequence[str] = ("Init",),
-        project_path: str | Path | None = None,
-        lean_path: str | None = None,
-        options: Payload | None = None,
-        core_options: Sequence[str] = (),
-        timeout: float = 60,
-        buffer_limit: int | None = None,
-        *,
-        engine: EngineName = "auto",
-        memory_limit_mb: int | None = None,
-        start_timeout: float = 180.0,
-        start: bool = True,
-    ) -> None:
-        self.imports = list(imports)
-        self.project_path = None if project_path is None else Path(project_path).absolute()
-        self.lean_path = lean_path
-        self.options = dict(options or {})
-        if self.options.get("printJsonPretty"):
-            raise UsageError("options: printJsonPretty: this client reads answers of one line.")
-        self.core_options = list(core_options)
-        self.timeout = timeout
-        self.buffer_limit = buffer_limit
-        self.engine: EngineName = engine
-        self.memory_limit_mb = memory_limit_mb
-        self.start_timeout = start_timeout
-        self.client: str | None = None
-        self._judge: Judge[Server] | None = None
-        self._owns_judge = True
-        plan = functools.partial(
-            engine_plan,
-            engine,
-            self.imports,
-            project=self.project_path,
-            lean_path=lean_path,
-            core_options=self.core_options,
-            memory_limit_mb=memory_limit_mb,
-        )
-        self._engine = Engine(
-            plan,
-            home=self.home,
-            options=self.options,
-            timeout=timeout,
-            start_timeout=start_timeout,
-            memory_limit_mb=memory_limit_mb,
-            answer_limit=buffer_limit,
-        )
-        if start:
-            self.restart()
+    client: str | None = None
+    _judge: Judge | None = None
+    _owns_judge = True
 
     @classmethod
     async def create(cls, *args: Any, start: bool = True, **kwargs: Any) -> Self:
@@ -150,8 +98,7 @@ class Server:
         self.close()
 
     def __repr__(self) -> str:
-        chosen = "plan" in vars(self._engine)
-        what = self._engine.plan.what if chosen else f"{self.engine} engine"
+        what = self.plan.what if "plan" in vars(self) else f"{self.engine} engine"
         return f"<{type(self).__name__}: {what}, imports={self.imports}, pid={self.pid}>"
 
     def __getstate__(self) -> dict[str, Any]:
@@ -166,50 +113,33 @@ class Server:
         return type(self)(**{**self.__getstate__(), **changes}, start=False)
 
     @property
-    def pid(self) -> int | None:
-        """The engine's process id, while it runs."""
-        return self._engine.pid
-
-    @property
     def kind(self) -> str:
         """Which engine it is: ``"native"`` or ``"embedded"``."""
-        return self._engine.plan.kind
+        return self.plan.kind
 
     @property
     def description(self) -> str:
         """The engine's name in errors."""
-        return self._engine.plan.what
+        return self.plan.what
 
     @property
     def capabilities(self) -> Capabilities:
         """The engine's capabilities; known before it starts."""
-        return self._engine.plan.capabilities
-
-    @property
-    def memory_mb(self) -> float:
-        """The engine's resident memory in megabytes; 0 while none runs."""
-        return self._engine.memory_mb
-
-    @property
-    def home(self) -> str:
-        """The owner of the session's own definitions: its project, if any."""
-        return "" if self.project_path is None else f"in {self.project_path}"
+        return self.plan.capabilities
 
     @property
     def scope(self) -> bytes:
         """A key of what a text in this session sees: its imports, options and definitions."""
-        return orjson.dumps(
-            [self.imports, self.lean_path, self.core_options, self._engine.definitions]
-        )
+        return orjson.dumps([self.imports, self.lean_path, self.core_options, self._definitions])
 
     @property
-    def judge(self) -> Judge[Server]:
+    def judge(self) -> Judge:
         """The engines that give verdicts; they start when first needed."""
         if self._judge is None or self._judge.process != os.getpid():  # a forked child has its own
             self._judge, self._owns_judge = self.make_judge(), True
         return self._judge
 
-    def make_judge(self) -> Judge[Server]:
+    def make_judge(self) -> Judge:
         """Make a judge of what engines with this configuration elaborate; it starts when needed."""
         return Judge(self._judge_and_reader)
 
@@ -221,7 +151,7 @@ class Server:
         )
         return kernel, self.another(engine=self.kind)
 
-    def share_judge(self, judge: Judge[Server]) -> None:
+    def share_judge(self, judge: Judge) -> None:
         """Use another server's or a pool's judge, which is not closed here."""
         if judge is not self._judge:
             if self._judge is not None and self._owns_judge:
@@ -235,32 +165,9 @@ class Server:
     @property
     def to_remove_goal_states(self) -> list[int]:
         """Ids of dropped goal states that the engine still holds (PyPantograph's name)."""
-        return list(self._engine.session.dropped)
+        return list(self._session.dropped)
 
     # -- life -------------------------------------------------------------------------------------
-
-    def restart(self) -> None:
-        """Start a fresh engine, stopping the one that runs.
-
-        Goal states and loaded definitions are lost. (The replacement of a lost engine gets its
-        headers and definitions back.)
-
-        Raises:
-            EngineDiedError: The server is closed for good.
-            EngineLostError: The engine did not become ready.
-        """
-        self._engine.restart()
-
-    def begin(self, owner: str) -> None:
-        """Declare the owner of the next texts, by any key.
-
-        An engine that has elaborated another owner's text becomes a new one first, which loses its
-        goal states. The session's own definitions have the owner :attr:`home`.
-
-        Raises:
-            EngineLostError: A new engine was needed and did not become ready.
-        """
-        self._engine.begin(owner)
 
     @contextmanager
     def alone(self, owner: str) -> Iterator[None]:
@@ -275,54 +182,18 @@ class Server:
         finally:
             self.leave()
 
-    def leave(self) -> None:
-        """Declare that the texts so far have no owner any more: the next one has another."""
-        self._engine.leave()
-
     def close(self) -> None:
         """Stop the engine, even while another thread waits for it; the next call starts another."""
         if self._judge is not None and self._owns_judge:
             self._judge.close()
-        self._engine.stop()
+        self._stop()
 
     def retire(self) -> None:
         """Stop the engine permanently: waiting and later calls fail."""
-        self._engine.retired = True
+        self._retired = True
         self.close()
 
     # -- requests ---------------------------------------------------------------------------------
-
-    def run(self, cmd: str, payload: Payload, *, timeout: Seconds = None) -> dict[str, Any]:
-        """Send one command of the protocol, for example ``"goal.start"``, with its fields.
-
-        A goal state among the fields is sent as its number. The answer is returned unchanged, even
-        an error.
-
-        Raises:
-            RequestParseError: The payload contains text that is not Unicode (lone surrogates).
-            EngineLostError: The engine died, timed out, outgrew its memory or left the protocol.
-            EngineUnavailableError: A command of our program for a foreign engine.
-            StaleStateError: A goal state belongs to an engine that is gone.
-        """
-        return self._engine.run(cmd, payload, self._limit(timeout))
-
-    def ask(self, cmd: str, payload: Payload, timeout: Seconds = None) -> dict[str, Any]:
-        """Send one command as :meth:`run` does, and return its answer or raise its error.
-
-        Raises:
-            RequestParseError: Some text in the request is not Lean.
-            RequestError: The engine refused the request.
-            EngineLostError: The engine died, timed out, outgrew its memory or left the protocol.
-        """
-        return self._engine.ask(cmd, payload, self._limit(timeout))
-
-    def gc(self, *, timeout: Seconds = None) -> None:
-        """Make the engine delete all unused goal states."""
-        self._engine.gc(self._limit(timeout))
-
-    def holds(self, state: GoalState) -> bool:
-        """Whether a goal state lives in the engine that runs now."""
-        return self._engine.holds(state)
 
     def stat(self, *, timeout: Seconds = None) -> dict[str, Any]:
         """Return the engine's own status.
@@ -330,9 +201,9 @@ class Server:
         ``nGoals`` is the number of live goal states; ``resets`` says how often the engine was put
         back to its start for another owner's texts.
         """
-        with self._engine.lock:
+        with self._lock:
             status = self.ask("stat", {}, timeout)
-            return {**status, "resets": self._engine.resets}
+            return {**status, "resets": self._process.resets if self._process else 0}
 
     # -- goals ------------------------------------------------------------------------------------
 
@@ -351,7 +222,7 @@ class Server:
             "goal.start",
             {"expr": str(expr), **({"levels": list(levels)} if levels else {})},
             timeout,
-            lambda a: self._state(a["stateId"], {"goals": [{"name": a.get("root"), **only}], **a}),
+            lambda a: self._state({"goals": [{"name": a.get("root"), **only}], **a}),
         )
 
     def goal_tactic(
@@ -383,7 +254,7 @@ class Server:
             TacticParseError: The text is not a tactic.
             TacticError: Lean refused the tactic, or it used ``sorry`` or something unsafe.
         """
-        with self._engine.lock:
+        with self._lock:
             fields: dict[str, Any] = {
                 "stateId": state,
                 **site.serial(),
@@ -394,12 +265,12 @@ class Server:
             answer = self.ask("goal.tactic", fields, timeout)
             if "parseError" in answer:
                 raise TacticParseError(str(answer["parseError"]))
-            messages = self._engine.read(answer.get("messages"), LeanMessage.parse_all)
+            messages = self._read(answer.get("messages"), LeanMessage.parse_all)
             if answer.get("goals") is None:
                 said = "\n".join(message.data for message in messages)
                 raise TacticError(said or "the tactic failed without a reason", messages)
             # Made before the tactic is judged, so that a rejected state is deleted.
-            after = self._engine.read(answer, lambda a: self._state(a["nextStateId"], a, messages))
+            after = self._read(answer, lambda a: self._state(a, messages))
             if used := _forbidden(answer, axioms):
                 raise TacticError(f"The tactic {used}.", messages)
             return after
@@ -436,25 +307,26 @@ class Server:
         Returns:
             The state, and the answer that it was read from.
         """
-        return self._query(cmd, payload, timeout, lambda a: (self._state(a["stateId"], a), a))
+        return self._query(cmd, payload, timeout, lambda a: (self._state(a), a))
 
     def goal_continue(
         self, target: GoalState, branch: GoalState, *, timeout: Seconds = None
     ) -> GoalState:
         """After ``target`` is solved, continue with the open goals of ``branch``."""
-        return self._next_state({"target": target, "branch": branch}, timeout)
+        fields = {"target": target, "branch": branch}
+        return self._query("goal.continue", fields, timeout, self._state)
 
     def goal_resume(
         self, state: GoalState, goals: Sequence[Goal], *, timeout: Seconds = None
     ) -> GoalState:
         """Bring ``goals`` back into the scope of ``state``."""
         fields = {"target": state, "goals": [goal.id for goal in goals]}
-        return self._next_state(fields, timeout)
+        return self._query("goal.continue", fields, timeout, self._state)
 
     def goal_root(self, state: GoalState, *, timeout: Seconds = None) -> Expr | None:
         """Return the proof term of the whole goal, or ``None`` while goals are open."""
         root = self.goal_print(state, root=True, timeout=timeout).get("root")
-        return None if root is None else self._engine.read(root, parse_expr)
+        return None if root is None else self._read(root, parse_expr)
 
     def goal_print(
         self, state: GoalState, *, root: bool = False, timeout: Seconds = None
@@ -470,11 +342,11 @@ class Server:
 
     def goal_load(self, path: str | Path, *, timeout: Seconds = None) -> GoalState:
         """Load a goal state from a file of the same engine and environment."""
-        with self._engine.lock:
+        with self._lock:
             fields = {"path": str(Path(path).absolute())}
-            state_id = self._query("goal.load", fields, timeout, lambda a: int(a["id"]))
-            asked = {"stateId": state_id, "goals": True}
-            return self._query("goal.print", asked, timeout, lambda a: self._state(state_id, a))
+            own = {"stateId": self._query("goal.load", fields, timeout, lambda a: int(a["id"]))}
+            asked = {**own, "goals": True}
+            return self._query("goal.print", asked, timeout, lambda a: self._state({**a, **own}))
 
     # -- constants and expressions ----------------------------------------------------------------
 
@@ -540,9 +412,7 @@ class Server:
             RequestError: The text cannot be opened.
             EngineLostError: The engine died, timed out, outgrew its memory or left the protocol.
         """
-        return self._query(
-            "dojo.check", fields, timeout, lambda a: read_elaborated(a, self._engine.rows)
-        )
+        return self._query("dojo.check", fields, timeout, lambda a: read_elaborated(a, self._rows))
 
     # -- whole texts ------------------------------------------------------------------------------
 
@@ -582,15 +452,15 @@ class Server:
             "sorrys": sorrys,
             "newConstants": new_constants,
         }
-        with self._engine.lock:
-            units = self._engine.read(
+        with self._lock:
+            units = self._read(
                 self._processed(fields, invocations, timeout),
-                lambda found: [CompilationUnit.parse(unit, self._engine.session) for unit in found],
+                lambda found: [CompilationUnit.parse(unit, self._session) for unit in found],
             )
             if read_header and inherit_env:
-                self._engine.definitions.clear()  # a header replaces the whole environment
+                self._definitions.clear()  # a header replaces the whole environment
             if inherit_env:
-                self._engine.definitions.append({**fields, "sorrys": False})
+                self._definitions.append({**fields, "sorrys": False})
             return units
 
     def tactic_invocations(
@@ -658,17 +528,13 @@ class Server:
             "frontend.distil",
             fields,
             timeout,
-            lambda a: [SearchTarget.parse(target, self._engine.session) for target in a["targets"]],
+            lambda a: [SearchTarget.parse(target, self._session) for target in a["targets"]],
         )
 
     def check_track(self, src: str, dst: str, *, timeout: Seconds = None) -> CheckTrackResult:
         """Check that ``dst`` proves what ``src`` states."""
         fields = {"src": src, "dst": dst}
         return self._query("frontend.track", fields, timeout, CheckTrackResult.parse)
-
-    def load_as(self, other: Server) -> None:
-        """Use the definitions loaded by another server, from the next call on."""
-        self._engine.load_as(other._engine)
 
     # -- versions for event loops ------------------------------------------------------------------
 
@@ -689,23 +555,12 @@ class Server:
         self, cmd: str, fields: Payload, timeout: Seconds, reader: Callable[[dict[str, Any]], R]
     ) -> R:
         """Ask, and parse the answer into records of the engine that gave it."""
-        with self._engine.lock:
-            return self._engine.read(self.ask(cmd, fields, timeout), reader)
+        with self._lock:
+            return self._read(self.ask(cmd, fields, timeout), reader)
 
-    def _limit(self, timeout: Seconds) -> float:
-        return self.timeout if timeout is None else timeout
-
-    def _next_state(self, fields: Payload, timeout: Seconds) -> GoalState:
-        return self._query(
-            "goal.continue", fields, timeout, lambda a: self._state(a["nextStateId"], a)
-        )
-
-    def _state(
-        self, state_id: int, answer: Payload, messages: Sequence[LeanMessage] = ()
-    ) -> GoalState:
-        owed = str(answer.get("owed", ""))
-        goals, pp = answer["goals"], answer.get("pp")
-        return GoalState.parse(state_id, goals, self._engine.session, messages, pp, owed=owed)
+    def _state(self, answer: Payload, messages: Sequence[LeanMessage] = ()) -> GoalState:
+        number = answer["nextStateId" if "nextStateId" in answer else "stateId"]
+        return GoalState.parse(number, answer, self._session, messages)
 
     def _load_text(self, text: str, header: bool, timeout: Seconds) -> None:
         units = self.process(text, read_header=header, inherit_env=True, timeout=timeout)
@@ -717,12 +572,12 @@ class Server:
     def _processed(self, fields: Payload, invocations: bool, timeout: Seconds) -> list[Payload]:
         """Process a text; Pantograph writes the tactics of its units to a file."""
         if not invocations:
-            return self._engine.read(self.ask("frontend.process", fields, timeout), _units)
+            return self._read(self.ask("frontend.process", fields, timeout), _units)
         with tempfile.TemporaryDirectory(prefix="lean-dojo-") as folder:
             listing = Path(folder) / "invocations.json"
             asked = {**fields, "invocations": str(listing)}
-            units = self._engine.read(self.ask("frontend.process", asked, timeout), _units)
-            tactics = self._engine.read(orjson.loads(listing.read_bytes()), _units)
+            units = self._read(self.ask("frontend.process", asked, timeout), _units)
+            tactics = self._read(orjson.loads(listing.read_bytes()), _units)
         return [
             {**unit, "invocations": found.get("invocations") or []}
             for unit, found in zip(units, tactics, strict=True)

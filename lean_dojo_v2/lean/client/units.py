@@ -75,7 +75,7 @@ class CompilationUnit:
         state: GoalState | None = None
         ranges: list[tuple[int, int]] | None = None
         if payload.get("goalStateId") is not None:
-            state = GoalState.parse(int(payload["goalStateId"]), payload["goals"], session)
+            state = GoalState.parse(int(payload["goalStateId"]), payload, session)
             ranges = [(int(a), int(b)) for a, b in payload.get("goalSrcBoundaries") or ()]
         return cls(
             i_begin=int(begin),
@@ -147,4 +147,4 @@ class SearchTarget:
     @classmethod
     def parse(cls, payload: Mapping[str, Any], session: Session) -> Self:
         """Read a target of the answer to ``frontend.distil``."""
-        return cls(GoalState.parse(int(payload["stateId"]), payload["goals"], session))
+        return cls(GoalState.parse(int(payload["stateId"]), payload, session))

@@ -16,7 +16,7 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Iterator, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 import attrs
@@ -175,21 +175,16 @@ def _compile(lean: Toolchain, project: Path | None, program: Program) -> bytes:
         argv = [lean.program, f"--root={folder}", "--json", *files]
         try:
             done = _run_group(argv, cwd=project or Path(folder), timeout=_COMPILE_TIMEOUT)
-        except subprocess.TimeoutExpired as error:
-            raise _does_not_compile(
-                lean, f"it took longer than {_COMPILE_TIMEOUT:.0f} s"
-            ) from error
-        if done.returncode == 0 and target.is_file():
-            return target.read_bytes()
-    said = done.stdout.decode(errors="replace") + done.stderr.decode(errors="replace")
-    [first, *_] = errors_of(program, said) or ["it says nothing"]
-    raise _does_not_compile(lean, first[:1500])
-
-
-def _does_not_compile(lean: Toolchain, why: str) -> EngineUnavailableError:
+        except subprocess.TimeoutExpired:
+            why = f"it took longer than {_COMPILE_TIMEOUT:.0f} s"
+        else:
+            if done.returncode == 0 and target.is_file():
+                return target.read_bytes()
+            said = done.stdout.decode(errors="replace") + done.stderr.decode(errors="replace")
+            [why, *_] = errors_of(program, said) or ["it says nothing"]
     oldest = ".".join(map(str, OLDEST))
-    return EngineUnavailableError(
-        f"The engine does not compile with Lean {lean.version}:\n{why}\n"
+    raise EngineUnavailableError(
+        f"The engine does not compile with Lean {lean.version}:\n{why[:1500]}\n"
         f"It is written for Lean {oldest} and newer. Please report this with the output of "
         "`lean-dojo lean check`; until then, use another toolchain, or --engine embedded where the "
         "project needs Lean's own library only."
@@ -207,7 +202,8 @@ def native_plan(
 
     The project must be built. Without ``lean_path``, Lake is asked for the search path.
     """
-    if lean_path is None and project is not None and _is_lake_project(project):
+    lakefiles = ("lakefile.toml", "lakefile.lean")
+    if lean_path is None and project and any((project / name).is_file() for name in lakefiles):
         lean_path = run_lean_tool(["lake", "env", "printenv", "LEAN_PATH"], project)
     toolchain = None if project is None else project / "lean-toolchain"
     if toolchain is not None and toolchain.is_file():
@@ -241,6 +237,7 @@ def native_plan(
     return sandboxed(plan, compiled.parent) if os.environ.get(SANDBOX_VARIABLE) else plan
 
 
+@cache
 def warn_of_old_kernel(toolchain: str) -> None:
     """Warn once about a Lean whose kernel has known soundness bugs.
 
@@ -248,22 +245,13 @@ def warn_of_old_kernel(toolchain: str) -> None:
     """
     found = _VERSION.search(toolchain)
     version = tuple(map(int, found.groups())) if found else SOUND_SINCE
-    if version < SOUND_SINCE and version not in _warned:
-        _warned.add(version)
+    if version < SOUND_SINCE:
         warnings.warn(
             f"Lean {'.'.join(map(str, version))} has known kernel soundness bugs (fixed in "
             f"{'.'.join(map(str, SOUND_SINCE))}): a proof that it accepts may prove nothing. Check "
             "what you publish with a newer Lean.",
             stacklevel=2,
         )
-
-
-_warned: set[tuple[int, ...]] = set()
-
-
-def _is_lake_project(folder: Path) -> bool:
-    """Whether the folder has a lakefile."""
-    return any((folder / name).is_file() for name in ("lakefile.toml", "lakefile.lean"))
 
 
 def sandboxed(plan: LaunchPlan, compiled: Path) -> LaunchPlan:
@@ -301,13 +289,12 @@ def _try(argv: Sequence[str]) -> None:
     try:
         done = _run_group([*argv, "--", "/bin/true"], cwd=Path("/"), timeout=_TRY_TIMEOUT)
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise _refused(str(error)) from error
-    if done.returncode != 0:
-        raise _refused(done.stderr.decode(errors="replace").strip())
-
-
-def _refused(why: str) -> EngineUnavailableError:
-    return EngineUnavailableError(
+        why = str(error)
+    else:
+        if done.returncode == 0:
+            return
+        why = done.stderr.decode(errors="replace").strip()
+    raise EngineUnavailableError(
         f"--sandbox: bubblewrap does not work on this system ({why}); allow unprivileged user "
         "namespaces, or use --engine embedded."
     )

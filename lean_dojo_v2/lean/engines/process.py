@@ -367,10 +367,8 @@ def _stop(process: subprocess.Popen[bytes], owner: int) -> None:
     # Even if its leader has ended, since children may live on in its group. The group's id can be
     # reused only after the leader is reaped, so it is killed before that.
     kill_group(process)
-    process.wait()
-    for stream in (process.stdin, process.stdout, process.stderr):
-        if stream is not None:
-            stream.close()
+    with process:  # which closes the pipes and reaps it
+        pass
 
 
 def _ending(code: int | None) -> str:

@@ -13,14 +13,13 @@ import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import TypeAlias
+from typing import IO
 
 import attrs
 import orjson
-from filelock import FileLock
 
-from lean_dojo_v2.files import CACHE_VARIABLE, atomic_write_bytes, user_cache
-from lean_dojo_v2.lean.errors import EngineUnavailableError
+from lean_dojo_v2.files import atomic_write_bytes
+from lean_dojo_v2.lean.engines.kept import kept
 from lean_dojo_v2.lean.text.header import parse_header
 
 MODULE = "Dojo"
@@ -30,8 +29,6 @@ MAIN = SOURCES / "Main.lean"
 """The command line of the program: it imports the program's files, and answers lines."""
 
 _IMPORT = re.compile(r"^import .*$", re.MULTILINE)
-_OLD = 8
-"""Number of programs kept per Lean; the oldest are deleted first."""
 
 
 @attrs.frozen
@@ -56,10 +53,6 @@ def main() -> str:
     """Return the text that a native Lean runs, which imports the compiled program."""
     text = _IMPORT.sub("", MAIN.read_text("utf-8")).lstrip()
     return f"import {MODULE}\n\n{text}"
-
-
-Compile: TypeAlias = Callable[[Program], bytes]
-"""Compiles the program to the content of an ``.olean`` file, or raises EngineUnavailableError."""
 
 
 @cache
@@ -97,30 +90,21 @@ def _joined(files: list[tuple[str, str]], imports: list[str]) -> Program:
     return Program(text="\n".join(lines) + "\n", starts=tuple(starts))
 
 
-def compiled_program(lean: str, compile_program: Compile, wanted: Program) -> Path:
+def compiled_program(
+    lean: str, compile_program: Callable[[Program], bytes], wanted: Program
+) -> Path:
     """Return the ``.olean`` file of the program; compile it if it is not in the user's cache.
 
-    It is alone in its folder and named after the module. The file name ``lean`` is a key of the
-    Lean that compiles and runs it.
+    It is alone in its folder and named after the module. The key ``lean`` is of the Lean that
+    compiles and runs it.
     """
-    home = user_cache().absolute() / "program" / lean
-    target = home / wanted.digest / f"{MODULE}.olean"
-    if _is_whole(target):
-        return target
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(home / ".lock"):
-            if not _is_whole(target):
-                content = compile_program(wanted)
-                atomic_write_bytes(_digest_file(target), hashlib.sha256(content).digest())
-                atomic_write_bytes(target, content)
-                _delete_old(home)
-    except OSError as error:
-        raise EngineUnavailableError(
-            f"The engine's program cannot be compiled into {home}: {error}. Make room or set "
-            f"{CACHE_VARIABLE} to another folder."
-        ) from error
-    return target
+
+    def make(stream: IO[bytes]) -> None:
+        content = compile_program(wanted)
+        atomic_write_bytes(_digest_beside(Path(stream.name)), hashlib.sha256(content).digest())
+        stream.write(content)
+
+    return kept(f"program/{lean}/*/{MODULE}.olean", wanted.digest, make, _is_whole)
 
 
 def errors_of(program: Program, said: str) -> list[str]:
@@ -140,16 +124,10 @@ def errors_of(program: Program, said: str) -> list[str]:
 def _is_whole(target: Path) -> bool:
     try:
         digest = hashlib.sha256(target.read_bytes()).digest()
-        return digest == _digest_file(target).read_bytes()
+        return digest == _digest_beside(target).read_bytes()
     except OSError:
         return False
 
 
-def _digest_file(target: Path) -> Path:
-    return target.with_suffix(".sha256")
-
-
-def _delete_old(home: Path) -> None:
-    made = sorted(home.glob(f"*/{MODULE}.olean"), key=lambda path: path.stat().st_mtime)
-    for path in made[:-_OLD]:
-        path.unlink()
+def _digest_beside(file: Path) -> Path:
+    return file.with_name(f"{MODULE}.sha256")

@@ -71,42 +71,31 @@ def _catalog(cmd: str, payload: Fields, ask: _Ask) -> Answer:
     return {"nSymbols": len(symbols)}
 
 
-def _save(cmd: str, payload: Fields, ask: _Ask) -> Answer:
-    """Write the engine's data to ``path``."""
+def _state_file(cmd: str, payload: Fields, ask: _Ask) -> Answer:
+    """Write the engine's data to ``path``, or send it what was written there."""
     asked = dict(payload)
-    target = asked.pop("path", None)
-    if not isinstance(target, str):
-        return _no_path()
+    file = asked.pop("path", None)
+    if not isinstance(file, str):
+        return {"error": "command", "desc": "Unable to parse json: path: expected a text"}
+    if cmd.endswith(".load"):
+        data = Path(file).read_bytes()
+        if not data.startswith(_MAGIC):
+            return {"error": "io", "desc": f"{file} was not written by the embedded engine"}
+        asked["packed"] = data[len(_MAGIC) :].decode()
     answer = ask(cmd, asked)
     if "packed" not in answer:
         return answer
-    atomic_write_bytes(Path(target), _MAGIC + str(answer["packed"]).encode())
+    atomic_write_bytes(Path(file), _MAGIC + str(answer["packed"]).encode())
     return {}
-
-
-def _load(cmd: str, payload: Fields, ask: _Ask) -> Answer:
-    """Send the content of ``path`` to the engine."""
-    asked = dict(payload)
-    source = asked.pop("path", None)
-    if not isinstance(source, str):
-        return _no_path()
-    data = Path(source).read_bytes()
-    if not data.startswith(_MAGIC):
-        return {"error": "io", "desc": f"{source} was not written by the embedded engine"}
-    return ask(cmd, {**asked, "packed": data[len(_MAGIC) :].decode()})
-
-
-def _no_path() -> Answer:
-    return {"error": "command", "desc": "Unable to parse json: path: expected a text"}
 
 
 _HANDLERS: dict[str, Callable[[str, Fields, _Ask], Answer]] = {
     "frontend.process": _process,
     "env.catalog": _catalog,
-    "goal.save": _save,
-    "goal.load": _load,
-    "env.save": _save,
-    "env.load": _load,
+    "goal.save": _state_file,
+    "goal.load": _state_file,
+    "env.save": _state_file,
+    "env.load": _state_file,
 }
 
 

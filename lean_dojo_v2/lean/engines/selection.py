@@ -52,12 +52,15 @@ def engine_plan(
         raise EngineUnavailableError("Lean engines run on Linux and macOS. On Windows, use WSL.")
     foreign = foreign_module(imports, project)
     name = select_engine(engine, project, needs_native=foreign is not None)
+    if foreign is not None and (name == "embedded" or (engine == "auto" and not _has_native())):
+        module, place = foreign
+        raise EngineUnavailableError(
+            f"{module} ({place}) is not part of core Lean, and the embedded engine has Init, Std "
+            f"and Lean only. Use the native engine: install Lean with elan ({LEAN_INSTALL_URL}), "
+            "run `lake build` in the project, then use engine='native' or LEAN_DOJO_ENGINE=native."
+        )
     if name == "native":
-        if engine == "auto" and foreign is not None and not _has_native():
-            raise _refused(*foreign)
         return native_plan(imports, project=project, lean_path=lean_path, core_options=core_options)
-    if foreign is not None:
-        raise _refused(*foreign)
     own = [module for module in imports if not is_core(module)]
     plan = embedded_plan(
         [module for module in imports if is_core(module)],
@@ -140,11 +143,3 @@ def _sources(project: Path) -> Iterator[Path]:
             # The lakefile is a program for Lake, not a module of the project.
             if name.endswith(".lean") and name != "lakefile.lean":
                 yield Path(folder) / name
-
-
-def _refused(module: str, place: str) -> EngineUnavailableError:
-    return EngineUnavailableError(
-        f"{module} ({place}) is not part of core Lean, and the embedded engine has Init, Std and "
-        f"Lean only. Use the native engine: install Lean with elan ({LEAN_INSTALL_URL}), "
-        "run `lake build` in the project, then use engine='native' or LEAN_DOJO_ENGINE=native."
-    )

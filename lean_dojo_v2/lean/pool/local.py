@@ -49,10 +49,6 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
-def _texts(texts: Iterable[str]) -> tuple[str, ...]:
-    return tuple(texts)
-
-
 @attrs.frozen
 class PoolConfig:
     """Configuration of a pool; plain data that can be pickled and sent to other processes.
@@ -71,10 +67,10 @@ class PoolConfig:
     """
 
     size: int = attrs.field(factory=available_cores, validator=attrs.validators.ge(1))
-    imports: tuple[str, ...] = attrs.field(default=("Init",), converter=_texts)
+    imports: tuple[str, ...] = attrs.field(default=("Init",), converter=tuple[str, ...])
     project_path: str | Path | None = None
     options: Mapping[str, Any] = attrs.field(factory=dict)
-    core_options: tuple[str, ...] = attrs.field(default=(), converter=_texts)
+    core_options: tuple[str, ...] = attrs.field(default=(), converter=tuple[str, ...])
     engine: EngineName = "auto"
     timeout: float = 60.0
     memory_limit_mb: int | None = 4_000
@@ -89,7 +85,7 @@ class PoolConfig:
 class LocalSlot:
     """An engine of this process."""
 
-    def __init__(self, config: PoolConfig, judge: Judge[Server] | None = None) -> None:
+    def __init__(self, config: PoolConfig, judge: Judge | None = None) -> None:
         self._config = config
         self._server = config.server()
         self._owner: str | None = None
@@ -142,7 +138,7 @@ class EnginePool:
         self.config = attrs.evolve(config or PoolConfig(), **settings)
         self._lock = threading.Lock()
         self._scheduler: Scheduler | None = None
-        self._finalizer: weakref.finalize[[Scheduler, Judge[Server], int], EnginePool] | None = None
+        self._finalizer: weakref.finalize[[Scheduler, Judge, int], EnginePool] | None = None
         _inherited.add(self)
 
     def __enter__(self) -> Self:
@@ -227,11 +223,11 @@ class EnginePool:
         self._lock = threading.Lock()
         self._scheduler = self._finalizer = None
 
-    def _make_slot(self, judge: Judge[Server]) -> Slot:
+    def _make_slot(self, judge: Judge) -> Slot:
         return LocalSlot(self.config, judge)
 
 
-def _close(scheduler: Scheduler, judge: Judge[Server], owner: int) -> None:
+def _close(scheduler: Scheduler, judge: Judge, owner: int) -> None:
     """Close a scheduler, unless this is a forked child, which has none of its threads."""
     if os.getpid() == owner:
         scheduler.close()

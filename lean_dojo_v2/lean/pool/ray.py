@@ -14,7 +14,6 @@ from typing import Any
 
 from lean_dojo_core.errors import UsageError
 from lean_dojo_v2.lean.client.judge import Judge
-from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import EngineDiedError, EngineUnavailableError
 from lean_dojo_v2.lean.pool.local import EnginePool, LocalSlot, PoolConfig
 from lean_dojo_v2.lean.pool.scheduling import Slot
@@ -53,7 +52,7 @@ class RayEnginePool(EnginePool):
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(type(self), self.config, resources=self.resources), ()
 
-    def _make_slot(self, judge: Judge[Server]) -> Slot:  # noqa: ARG002 - each actor has its own
+    def _make_slot(self, judge: Judge) -> Slot:  # noqa: ARG002 - each actor has its own
         return RaySlot(self.config, self.resources)
 
 

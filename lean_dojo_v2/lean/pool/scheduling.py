@@ -157,33 +157,34 @@ class Scheduler:
         return oldest
 
     def _perform(self, worker: Worker, request: Request) -> None:
+        try:
+            result = self._run(worker.slot, request)
+        except BaseException as error:  # passed on to the caller
+            self._note_header(worker, request)
+            request.future.set_exception(error)
+        else:
+            self._note_header(worker, request)
+            request.future.set_result(result)
+
+    def _run(self, slot: Slot, request: Request) -> Any:
         """Run a request, with another engine if it kills the first one."""
         happened: list[str] = []
-        while True:
+        while len(happened) < ATTEMPTS:
             try:
-                result = worker.slot.call(request.fn, request.args, request.owner)
+                return slot.call(request.fn, request.args, request.owner)
             except EngineTimeoutError as error:
                 # It would take as long again, so the time limit is the answer.
                 error.add_note(f"Request: {request.name}")
-                outcome: BaseException | None = error
+                raise
             except EngineLostError as error:
                 happened.append(str(error))
                 if self._closed:
-                    outcome = EngineDiedError(f"The pool was closed during request {request.name}.")
-                elif len(happened) < ATTEMPTS:
-                    continue
-                else:
-                    outcome = _killed(request, happened)
-            except BaseException as error:  # passed on to the caller
-                outcome = error
-            else:
-                outcome = None
-            break
-        self._note_header(worker, request)
-        if outcome is None:
-            request.future.set_result(result)
-        else:
-            request.future.set_exception(outcome)
+                    closed = f"The pool was closed during request {request.name}."
+                    raise EngineDiedError(closed) from None
+        listed = "\n".join(f"{number}. {text}" for number, text in enumerate(happened, 1))
+        raise EngineKilledError(
+            f"Request {request.name} killed {len(happened)} engines; it has failed:\n{listed}"
+        )
 
     def _note_header(self, worker: Worker, request: Request) -> None:
         """Record what the worker's engine has loaded."""
@@ -197,10 +198,3 @@ class Scheduler:
                 worker.warm.move_to_end(request.header)
                 while len(worker.warm) > WARM_HEADERS:
                     worker.warm.popitem(last=False)
-
-
-def _killed(request: Request, happened: list[str]) -> EngineKilledError:
-    listed = "\n".join(f"{number}. {text}" for number, text in enumerate(happened, 1))
-    return EngineKilledError(
-        f"Request {request.name} killed {len(happened)} engines; it has failed:\n{listed}"
-    )

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import chain, repeat
+
 import attrs
 
-from lean_dojo_v2.lean.text.lexer import code_tokens
+from lean_dojo_v2.lean.text.lexer import Token, code_tokens
 
 _IMPORT_MODIFIERS = frozenset({"public", "private", "meta"})
 _IMPORT_QUALIFIERS = frozenset({"all", "runtime"})
+_END = Token("end", 0, 0, "")
 
 
 @attrs.frozen
@@ -37,25 +40,23 @@ def parse_header(text: str) -> Header:
     >>> parse_header("/- © -/ public import A.B -- first\nimport all C").imports
     ('A.B', 'C')
     """
-    stream = code_tokens(text)
-    token = next(stream, None)
-    end = 0
-    if token is not None and token.text == "module":
-        end, token = token.end, next(stream, None)
-    is_prelude = token is not None and token.text == "prelude"
-    if token is not None and is_prelude:
-        end, token = token.end, next(stream, None)
+    stream = chain(code_tokens(text), repeat(_END))
+    token, end = next(stream), 0
+    if token.text == "module":
+        end, token = token.end, next(stream)
+    if is_prelude := token.text == "prelude":
+        end, token = token.end, next(stream)
     imports: list[str] = []
-    while token is not None:
-        while token is not None and token.text in _IMPORT_MODIFIERS:
-            token = next(stream, None)
-        if token is None or token.text != "import":
+    while True:
+        while token.text in _IMPORT_MODIFIERS:
+            token = next(stream)
+        if token.text != "import":
             break
-        token = next(stream, None)
-        while token is not None and token.text in _IMPORT_QUALIFIERS:
-            token = next(stream, None)
-        if token is None or token.kind != "ident":
+        token = next(stream)
+        while token.text in _IMPORT_QUALIFIERS:
+            token = next(stream)
+        if token.kind != "ident":
             break  # Lean will report the error
         imports.append(token.text.replace("«", "").replace("»", ""))
-        end, token = token.end, next(stream, None)
+        end, token = token.end, next(stream)
     return Header(tuple(imports), is_prelude, end)

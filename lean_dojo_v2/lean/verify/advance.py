@@ -82,10 +82,8 @@ def closing_tactic(rung: Rung) -> str:
 class Distance:
     """Distance of a point of a proof from its end.
 
-    Attributes:
-        steps: The fewest tactics of the traced proof's end that close it; ``None`` if none of the
-            last ``MAX_STEPS`` do.
-        rung: The first rung of the ladder that closes it.
+    ``steps`` are the fewest tactics of the traced proof's end that close it, ``None`` if none of
+    the last ``MAX_STEPS`` do; ``rung`` is the first rung of the ladder that closes it.
     """
 
     steps: int | None
@@ -174,15 +172,12 @@ class _Judge:
         return going_on if going_on.advances else found
 
     def _onward(self, goals: Sequence[str]) -> list[str] | None:
-        """Return tactics after which the traced proof continues from the goals of a step.
+        """Return tactics after which the traced proof continues from a step's goals, by digests.
 
         Each must be a goal of the traced proof here: one that an inner block of its tactic proves
         (``have h : p := ?_`` leaves the goal of ``have h : p := by …``), or one that its tactic
         leaves, in order. The step must close an old goal or open a new one; reordering or
         duplicating goals does not count.
-
-        Args:
-            goals: Digests of the goals after the step, each by itself.
         """
         point = self.point
         before = point.digest.each

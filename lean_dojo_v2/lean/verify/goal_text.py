@@ -36,9 +36,6 @@ class GoalTextError(LeanError):
 def parse_state(text: str) -> list[Goal]:
     r"""Read a state as Lean prints it, without premise marks; its goals have no engine's ids.
 
-    Raises:
-        GoalTextError: If the text is not a printed state.
-
     >>> [goal] = parse_state("case inl\nn m : Nat\nh : n = m\n⊢ m = n")
     >>> goal.name, [v.name for v in goal.variables], goal.target
     ('inl', ['n', 'm', 'h'], 'm = n')
@@ -83,9 +80,6 @@ def _one_line(text: str) -> str:
 
 def statement(goal: Goal) -> tuple[str, list[str]]:
     r"""Turn a printed goal into a closed expression, and the universe levels that it names.
-
-    Raises:
-        GoalTextError: If the text hides something, such as a proof printed as ``⋯``.
 
     >>> statement(parse_state("n : Nat\nh : n = 0\n⊢ 0 = n")[0])
     ('∀ (n : Nat), ∀ (h : n = 0), 0 = n', [])
@@ -162,9 +156,6 @@ class Start:
 
 def start_of(text: str, *, first_only: bool = False) -> Start:
     r"""Return the start of a proof of a printed state; arguments as of :func:`open_goal`.
-
-    Raises:
-        GoalTextError: If the text is not sufficient.
 
     >>> start_of("n : Nat\nh✝ : n = 0\n⊢ 0 = n").intros
     ('intro n', 'intro')

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from typing import Protocol
+from collections.abc import Callable, Hashable, Mapping
+from typing import TypeAlias
 
 import attrs
 
@@ -21,17 +21,11 @@ from lean_dojo_v2.lean.verify.states import StateDigest, open_expression, open_s
 _FILLER = "skip;"
 
 
-class Finish(Protocol):
-    """Verifies a whole theorem with a point's tactic replaced."""
+Finish: TypeAlias = Callable[[Server, tuple[str, ...], int | None, float], ProofOutcome]
+"""Verifies a whole theorem with tactics in place of a point's own one, with a limit of seconds.
 
-    def __call__(
-        self, server: Server, tactics: tuple[str, ...], resume: int | None, timeout: float
-    ) -> ProofOutcome:
-        """Verify it with ``tactics`` in place of the point's own one.
-
-        The traced proof follows from the tactic ``resume`` of its block (0 is the point's own);
-        ``None``: not at all.
-        """
+The traced proof follows from a tactic of its block (0 is the point's own); ``None``: not at all.
+"""
 
 
 @attrs.frozen

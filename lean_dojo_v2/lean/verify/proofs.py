@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from lean_dojo_v2.lean.client.judge import ElaboratedText
@@ -75,10 +76,7 @@ def check_proof(
     """
     proof = proof.replace("\r\n", "\n")  # as Lean reads it
     helpers, block = split_helpers(proof)
-
-    def state() -> GoalState:
-        return open_theorem(server, source)
-
+    state = partial(open_theorem, server, source)
     problem = _judge_helpers(server, source, helpers, state, timeout) or judge_text(
         server, block, source.own_names, state, timeout
     )
@@ -152,8 +150,7 @@ def _parse_block(
 ) -> Refusal | None:
     """Parse a proof as one tactic, in parentheses, so that it cannot end early.
 
-    Raises:
-        TacticParseError: If it does not parse, even with the file's syntax.
+    A TacticParseError says that it does not parse, even with the file's syntax.
     """
     block = "(\n" + _indented(proof) + "\n)"
     how: dict[str, Any] = {"whole_proof": True, "own_names": own_names, "helper": helper}

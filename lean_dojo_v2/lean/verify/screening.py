@@ -339,7 +339,6 @@ def parse(
 
     Raises:
         TacticParseError: If it is not exactly one tactic.
-        StaleStateError: If the state belongs to an engine that is gone.
     """
     answer = server.parse_tactic(tactic, state, timeout=timeout)
     if "parseError" in answer:

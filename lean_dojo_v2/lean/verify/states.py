@@ -61,13 +61,8 @@ def open_step(
     """Open the state before the tactic at a position of a theorem's own proof.
 
     Recursive theorems are in scope: termination is only checked with the finished theorem, so no
-    step is a proof before that.
-
-    Returns:
-        The state, and the engine's answer about the tactic and its sequence, in bytes of the text.
-
-    Raises:
-        LeanError: If there is no tactic at that place.
+    step is a proof before that. The answer is about the tactic and its sequence, in bytes of the
+    text. A LeanError says that there is no tactic at that place.
     """
     start, place = source.offset(source.start), source.offset(position)
     if not start <= place < source.offset(source.end):
@@ -114,16 +109,11 @@ def owner_of(server: Server, source: SourceTheorem) -> str:
 
 @attrs.frozen
 class StateDigest:
-    """Digests of a state.
+    """Digests of the goals of a state, in order: as parts of it, and of each by itself.
 
     Two goals share a digest if their hypotheses and targets are the same terms, in order. Names,
     printing options and hidden arguments do not matter. Whether a hypothesis is accessible does:
-    after ``rename_i`` a proof can use more.
-
-    Attributes:
-        goals: A digest for each open goal, in order; they are parts of one state, and may share
-            metavariables.
-        each: A digest of each goal by itself, to find it in other states.
+    after ``rename_i`` a proof can use more. That of ``each`` finds a goal in other states.
     """
 
     goals: tuple[str, ...]

@@ -119,16 +119,12 @@ class _Declaration:
         return self._places.index(line, column) if line >= 1 else None
 
     def _in_proof(self, index: int) -> int | None:
-        left = index - self._start
-        if left < 0:
+        if index < self._start:
             return None
-        for place, line in self._lines:
-            width = len(line) + _INDENT if line.strip() else 0
-            if left <= width:
-                return place + min(max(left - _INDENT, 0), len(line))
-            left -= width + 1
-        last, line = self._lines[-1]
-        return last + len(line)
+        line, column = self._places.position(index)
+        first, _ = self._places.position(self._start)
+        place, text = self._lines[line - first]
+        return place + min(max(column - 1 - _INDENT, 0), len(text))
 
 
 def _trace(
@@ -235,26 +231,22 @@ def process_after(
 
 def _moved(unit: CompilationUnit, size: int, lines: int) -> CompilationUnit:
     """Return a unit as if the text began after a header of ``size`` bytes and some lines."""
+
+    def place(position: Position) -> Position:
+        return Position(position.line - lines, position.column)
+
+    def message(one: LeanMessage) -> LeanMessage:
+        return attrs.evolve(one, pos=place(one.pos), pos_end=one.pos_end and place(one.pos_end))
+
+    def invocation(one: TacticInvocation) -> TacticInvocation:
+        if one.start is None or one.end is None:
+            return one
+        return attrs.evolve(one, start=one.start - size, end=one.end - size)
+
     return attrs.evolve(
         unit,
         i_begin=max(0, unit.i_begin - size),
         i_end=unit.i_end - size,
-        messages=[_message_moved(message, lines) for message in unit.messages],
-        invocations=None
-        if unit.invocations is None
-        else [_invocation_moved(one, size) for one in unit.invocations],
+        messages=list(map(message, unit.messages)),
+        invocations=unit.invocations and list(map(invocation, unit.invocations)),
     )
-
-
-def _message_moved(message: LeanMessage, lines: int) -> LeanMessage:
-    def moved(place: Position) -> Position:
-        return Position(place.line - lines, place.column)
-
-    end = None if message.pos_end is None else moved(message.pos_end)
-    return attrs.evolve(message, pos=moved(message.pos), pos_end=end)
-
-
-def _invocation_moved(one: TacticInvocation, size: int) -> TacticInvocation:
-    if one.start is None or one.end is None:
-        return one
-    return attrs.evolve(one, start=one.start - size, end=one.end - size)

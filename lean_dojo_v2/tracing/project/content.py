@@ -21,8 +21,8 @@ from lean_dojo_v2.tracing.project.lakefile import (
     TOOLCHAIN_FILE,
     LakeProject,
     find_lakefile,
-    may_have_sources,
     read_project,
+    walk,
 )
 
 CONTENT = "files-"
@@ -39,11 +39,7 @@ def is_content(commit: str) -> bool:
 
 
 def sources_of(project: LakeProject) -> dict[str, Path]:
-    """Return the sources of a project: path inside it → file.
-
-    Raises:
-        TraceError: If those of a package inside it cannot be read.
-    """
+    """Return the sources of a project: path inside it → file."""
     lean = _lean_files(project)
     found = {path: project.root / path for path in {*lean, *_lake_files(project)}}
     return found | _data(project, lean)
@@ -89,13 +85,10 @@ def state_of_data(project: LakeProject) -> str:
 
 
 def lake_state(root: Path) -> str:
-    """Hash Lake's files: lakefiles and the commits of the dependencies.
+    """Hash Lake's files, which determine compiled packages and their options.
 
-    They determine compiled packages and their options; a dependency that is a folder has no commit,
-    so its lakefile counts.
-
-    Raises:
-        TraceError: If they cannot be read.
+    These are the lakefiles and the commits of the dependencies; a dependency that is a folder has
+    no commit, so its lakefile counts.
     """
     dependencies = read_project(root).dependencies
     digest = sha256(repr(dependencies).encode())
@@ -154,13 +147,7 @@ def _named(files: Iterable[Path]) -> Iterator[str]:
 
 def _walk(folder: Path) -> Iterator[Path]:
     """Yield the files of a folder that may be sources."""
-    for place, folders, files in os.walk(folder):
-        here = Path(place)
-        folders[:] = sorted(name for name in folders if may_have_sources(here / name))
-        for name in sorted(files):
-            path = here / name
-            if path.is_file() and path.stat().st_size <= _MOST_BYTES:
-                yield path
+    return (path for path in walk(folder) if path.is_file() and path.stat().st_size <= _MOST_BYTES)
 
 
 def _is_file(path: Path) -> bool:
@@ -180,10 +167,8 @@ def _is_missing(folder: Path, path: str) -> bool:
 def _is_blob(file: Path, blob: str) -> bool:
     """Whether a file equals git's blob, ignoring Windows line endings."""
     content = os.fsencode(file.readlink()) if file.is_symlink() else file.read_bytes()
-    unix = content.replace(b"\r\n", b"\n")
-    return blob in {_blob(content, len(blob)), _blob(unix, len(blob))}
-
-
-def _blob(content: bytes, digits: int) -> str:
-    kind = "sha256" if digits == 64 else "sha1"
-    return new_hash(kind, b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+    kind = "sha256" if len(blob) == 64 else "sha1"
+    return blob in {
+        new_hash(kind, b"blob %d\0" % len(text) + text, usedforsecurity=False).hexdigest()
+        for text in (content, content.replace(b"\r\n", b"\n"))
+    }

@@ -78,9 +78,7 @@ def run_git(
 
     ``folder`` must be a repository's root. With ``fetches`` the command may fetch from elsewhere
     (with the caller's ``GIT_ALLOW_PROTOCOL``, if set). ``variables`` are added to the environment.
-
-    Raises:
-        TraceError: If there is no git, or git fails; the message is git's own.
+    A failure is a TraceError with git's own message.
     """
     environment = {name: value for name, value in os.environ.items() if name not in _OTHERS}
     allowed = os.environ.get("GIT_ALLOW_PROTOCOL", _PROTOCOLS) if fetches else _NOWHERE
@@ -105,6 +103,16 @@ def run_git(
     return done.stdout.decode(errors="surrogateescape").strip()
 
 
+def _try_git(
+    arguments: Sequence[str], *, folder: Path | None = None, fetches: bool = False
+) -> str | None:
+    """Run git as :func:`run_git` does; ``None`` if it fails."""
+    try:
+        return run_git(arguments, folder=folder, fetches=fetches)
+    except TraceError:
+        return None
+
+
 def without_password(url: str) -> str:
     """Drop user and password from a web address, so that no token is stored in a database.
 
@@ -119,21 +127,14 @@ def without_password(url: str) -> str:
 
 def head_of(folder: Path) -> str | None:
     """Return the full commit that is checked out in a folder, if it is a git repository's root."""
-    try:
-        root = run_git(["rev-parse", "--show-toplevel"], folder=folder)
-        if Path(root).resolve() != folder.resolve():
-            return None
-        return find_commit(folder, "HEAD")
-    except TraceError:
+    root = _try_git(["rev-parse", "--show-toplevel"], folder=folder)
+    if root is None or Path(root).resolve() != folder.resolve():
         return None
+    return find_commit(folder, "HEAD")
 
 
 def files_of(folder: Path, commit: str) -> dict[str, str]:
-    """Return the files of a commit in a folder's repository: path → git's hash.
-
-    Raises:
-        TraceError: If git cannot read it.
-    """
+    """Return the files of a commit in a folder's repository: path → git's hash."""
     listed = run_git(["ls-tree", "-r", "-z", "--full-tree", commit], folder=folder)
     entries = (entry.partition("\t") for entry in filter(None, listed.split("\0")))
     return {path: about.split()[2] for about, _, path in entries if about.split()[1] == "blob"}
@@ -146,10 +147,8 @@ def is_repository(folder: Path) -> bool:
 
 def origin(folder: Path) -> str | None:
     """Return the address of the remote ``origin``, without password, if there is one."""
-    try:
-        return without_password(run_git(["remote", "get-url", "origin"], folder=folder))
-    except TraceError:
-        return None
+    url = _try_git(["remote", "get-url", "origin"], folder=folder)
+    return None if url is None else without_password(url)
 
 
 def _home(url: str) -> Path:
@@ -183,10 +182,7 @@ def _mirror(url: str) -> Path:
 
 def _write_config(mirror: Path) -> None:
     """Rewrite a mirror's configuration, since the folder ``raid`` may have come with a project."""
-    try:
-        kind = run_git([f"--git-dir={mirror}", "rev-parse", "--show-object-format"])
-    except TraceError:
-        kind = "sha1"
+    kind = _try_git([f"--git-dir={mirror}", "rev-parse", "--show-object-format"]) or "sha1"
     extension = f"[extensions]\n\tobjectFormat = {kind}\n" if kind != "sha1" else ""
     core = f"[core]\n\trepositoryFormatVersion = {int(bool(extension))}\n\tbare = true\n"
     atomic_write_text(mirror / "config", core + extension)
@@ -194,24 +190,16 @@ def _write_config(mirror: Path) -> None:
 
 def find_commit(folder: Path, revision: str) -> str | None:
     """Resolve a name to a full commit in a folder's repository; ``None`` if unknown."""
-    for name in (revision, f"refs/remotes/origin/{revision}"):
-        try:
-            return run_git(
-                ["rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"],
-                folder=folder,
-            )
-        except TraceError:
-            continue
-    return None
+    names = (revision, f"refs/remotes/origin/{revision}")
+    words = ["rev-parse", "--verify", "--quiet", "--end-of-options"]
+    found = (_try_git([*words, f"{name}^{{commit}}"], folder=folder) for name in names)
+    return next((commit for commit in found if commit is not None), None)
 
 
 def resolve(url: str, revision: str) -> str:
     """Resolve a branch, a tag, a short or a full commit to the current full commit.
 
     A cached full commit needs no network; a name is looked up again.
-
-    Raises:
-        TraceError: If the repository cannot be cloned or has no such commit.
     """
     home = _home(url)
     home.mkdir(parents=True, exist_ok=True)
@@ -242,10 +230,8 @@ def _fetch(mirror: Path, url: str, commit: str | None) -> None:
     if branch := re.match(r"ref: (refs/heads/\S+)\s+HEAD", head):
         run_git(["symbolic-ref", "HEAD", branch[1]], folder=mirror)
     if commit is not None and find_commit(mirror, commit) is None:
-        try:
-            run_git(["fetch", "--quiet", "--", url, commit], folder=mirror, fetches=True)
-        except TraceError:
-            return  # `resolve` reports the missing commit
+        # If it fails, `resolve` reports the missing commit.
+        _try_git(["fetch", "--quiet", "--", url, commit], folder=mirror, fetches=True)
 
 
 def checkout(url: str, commit: str, *, near: Path | None = None) -> Path:
@@ -253,9 +239,6 @@ def checkout(url: str, commit: str, *, near: Path | None = None) -> Path:
 
     If the repository's folder is on this machine (``near``), nothing is cloned, and git reads its
     objects without its configuration.
-
-    Raises:
-        TraceError: If the repository cannot be cloned or has no such commit.
     """
     folder = _home(url) / commit
     if folder.is_dir():

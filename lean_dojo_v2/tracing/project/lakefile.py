@@ -6,7 +6,7 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -42,12 +42,9 @@ def module_name(path: PurePosixPath) -> str:
 
 @attrs.frozen
 class Library:
-    """A Lean library or executable of a project.
+    """A Lean library or executable of a project, with ``src_dir`` relative to the project.
 
-    Attributes:
-        name: Its name in the lakefile.
-        src_dir: Folder of its sources, relative to the project.
-        roots: Its root modules; it contains these and the modules below them.
+    It contains its root modules and the modules below them.
     """
 
     name: str
@@ -113,9 +110,6 @@ class LakeProject:
 
         The order is that of the lakefile. A file may be a module of two targets, and then has two
         names here; its path is the same, even if one of them reaches it by a link.
-
-        Raises:
-            TraceError: If two files are the same module.
         """
         found: dict[str, PurePosixPath] = {}
         known: dict[Path, PurePosixPath] = {}
@@ -130,21 +124,13 @@ class LakeProject:
         """Return the Lean files of the folder that are in none of the libraries, sorted."""
         inside = {(self.root / path).resolve() for path in self.sources().values()}
         packages = {place.resolve() for place in self.inner_packages()}
-        found: list[PurePosixPath] = []
-        for folder, folders, names in os.walk(self.root):
-            place = Path(folder)
-            folders[:] = [
-                name
-                for name in folders
-                if may_have_sources(place / name) and (place / name).resolve() not in packages
-            ]
-            files = (place / name for name in names if name.endswith(".lean"))
-            found += [
-                PurePosixPath(file.relative_to(self.root).as_posix())
-                for file in files
-                if file.name not in LAKEFILES and file.resolve() not in inside
-            ]
-        return sorted(found)
+        return sorted(
+            PurePosixPath(file.relative_to(self.root).as_posix())
+            for file in walk(self.root, packages)
+            if file.suffix == ".lean"
+            and file.name not in LAKEFILES
+            and file.resolve() not in inside
+        )
 
     def _files(self, library: Library) -> Iterator[tuple[str, PurePosixPath]]:
         """Yield modules and files of a target, each path as short as it can be written."""
@@ -165,11 +151,7 @@ def find_lakefile(folder: Path) -> Path | None:
 
 
 def read_project(root: Path) -> LakeProject:
-    """Read a project's lakefile, toolchain and manifest.
-
-    Raises:
-        TraceError: If the folder is not a Lean project, or one of its files cannot be read.
-    """
+    """Read a project's lakefile, toolchain and manifest."""
     toolchain = root / TOOLCHAIN_FILE
     lakefile = find_lakefile(root)
     if lakefile is None and not toolchain.is_file():
@@ -193,11 +175,7 @@ def read_project(root: Path) -> LakeProject:
 
 
 def read_lakefile(folder: Path) -> dict[str, Any]:
-    """Return the configuration of a package in the form of ``lakefile.toml``; empty without one.
-
-    Raises:
-        TraceError: If it is no TOML, or declares nothing.
-    """
+    """Return the configuration of a package as ``lakefile.toml`` has it; empty without one."""
     lakefile = find_lakefile(folder)
     if lakefile is None:
         return {}
@@ -251,6 +229,18 @@ def may_have_sources(folder: Path) -> bool:
         and not (folder / "pyvenv.cfg").is_file()
         and folder.resolve() != raid_dir().resolve()
     )
+
+
+def walk(folder: Path, without: Container[Path] = ()) -> Iterator[Path]:
+    """Yield the files where sources may be in a folder, but not those of some inner folders."""
+    for place, folders, files in os.walk(folder):
+        here = Path(place)
+        folders[:] = sorted(
+            name
+            for name in folders
+            if may_have_sources(here / name) and (here / name).resolve() not in without
+        )
+        yield from (here / name for name in sorted(files))
 
 
 def _everything(root: Path) -> tuple[Library, ...]:
@@ -345,11 +335,7 @@ def _fields(block: Sequence[Token]) -> dict[str, Any]:
 
 
 def _manifest(path: Path) -> tuple[tuple[Dependency, ...], PurePosixPath]:
-    """Read ``lake-manifest.json`` of any version.
-
-    Raises:
-        TraceError: If it exists but is not a manifest.
-    """
+    """Read ``lake-manifest.json`` of any version."""
     if not path.is_file():
         return (), _PACKAGES_DIR
     try:
@@ -378,11 +364,7 @@ def project_of(file: Path) -> Path | None:
 
 
 def project_of_file(file: Path) -> LakeProject:
-    """Return the project of an absolute file: the one around it, or one of its imports.
-
-    Raises:
-        TraceError: If the files of the project around it cannot be read.
-    """
+    """Return the project of an absolute file: the one around it, or one of its imports."""
     around = (f for f in file.parents if find_lakefile(f) or (f / TOOLCHAIN_FILE).is_file())
     root = next(around, None)
     if root is None:

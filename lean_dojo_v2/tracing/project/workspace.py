@@ -26,13 +26,10 @@ CORE_FOLDER = PurePosixPath(".lake/packages/lean4/src/lean")
 
 @attrs.frozen
 class SourceFile:
-    """A Lean file.
+    """A Lean file; its text has Unix line endings, as Lean reads it.
 
-    Attributes:
-        path: Its path relative to the repository, with ``/``; files of dependencies are below
-            ``.lake/packages``.
-        text: Its text, with Unix line endings, as Lean reads it.
-        package: The dependency that it belongs to; empty for the repository's own.
+    The ``path`` is relative to the repository, with ``/``; files of dependencies are below
+    ``.lake/packages``. Only they have a ``package``, the dependency's name.
     """
 
     module: str
@@ -119,9 +116,6 @@ def read_workspace(project: LakeProject, *, fetch: bool = False) -> Workspace:
     """Read the files of a project and those of its dependencies that it imports.
 
     With ``fetch``, dependencies that Lake has not fetched are cloned.
-
-    Raises:
-        TraceError: If the project has no readable file.
     """
     unusable: dict[str, str] = {}
     files = {f.module: f for f in _read(project, project.root, PurePosixPath(), unusable)}

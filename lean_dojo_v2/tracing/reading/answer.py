@@ -13,35 +13,30 @@ from typing import Any, TypeAlias
 
 from lean_dojo_core.records import Position
 from lean_dojo_v2.errors import TraceError
-from lean_dojo_v2.lean import PositionMap, recorded_digest
+from lean_dojo_v2.lean import LeanMessage, PositionMap, recorded_digest
 from lean_dojo_v2.tracing.reading.names import user_name
 from lean_dojo_v2.tracing.reading.records import (
     Declared,
     Definition,
-    Diagnostic,
     ElaboratedTactic,
     Elaboration,
     Reference,
-    TracedCommand,
+    Span,
 )
 
 Fields: TypeAlias = Mapping[str, Any]
 
 
 def read_answer(answer: Fields, places: PositionMap) -> Elaboration:
-    """Read the answer; ``bytes`` are positions in the text that was sent.
+    """Read the answer; ``bytes`` are positions in the text that was sent."""
 
-    Raises:
-        TraceError: If it is malformed.
-    """
-
-    def span(item: Fields) -> tuple[int, int]:
+    def span(item: Fields) -> Span:
         start, end = item["bytes"]
         return places.index_of_byte(start), places.index_of_byte(end)
 
     try:
         return Elaboration(
-            commands=tuple(TracedCommand(*span(command)) for command in answer["commands"]),
+            commands=tuple(map(span, answer["commands"])),
             declared=tuple(
                 Declared(
                     *span(one), one["lean_name"], span(one["statement"])[1], tuple(one["uses"])
@@ -63,22 +58,12 @@ def read_answer(answer: Fields, places: PositionMap) -> Elaboration:
                 if info["definition"]
             ),
             references=tuple(_references(answer, places)),
-            problems=tuple(_problem(message, places) for message in answer["messages"]),
+            messages=tuple(LeanMessage.parse_all(answer["messages"])),
             made=tuple(answer["made"]),
             in_memory=tuple(answer["in_memory"]),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise TraceError(f"the engine's answer to dojo.trace is malformed: {error!r}") from error
-
-
-def _problem(message: Fields, places: PositionMap) -> Diagnostic:
-    start = message["pos"]
-    return Diagnostic(
-        str(message["data"]),
-        places.index(start["line"], start["column"]),
-        str(message["severity"]),
-        str(message.get("kind") or "").removeprefix("[anonymous]"),
-    )
 
 
 def _constants(answer: Fields) -> Iterator[tuple[str, Fields]]:
@@ -110,6 +95,6 @@ def _place(home: Fields, key: str) -> Position | None:
     return None if place is None else (int(place[0]), int(place[1]))
 
 
-def _span(place: Sequence[Any], places: PositionMap) -> tuple[int, int]:
+def _span(place: Sequence[Any], places: PositionMap) -> Span:
     line, unit, end_line, end_unit = map(int, place[:4])
     return places.index_of_utf16(line, unit), places.index_of_utf16(end_line, end_unit)

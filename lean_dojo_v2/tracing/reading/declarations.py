@@ -14,7 +14,7 @@ import attrs
 
 from lean_dojo_v2.lean import CLOSERS, OPENERS, Token, all_tokens, code_tokens, split_statement
 from lean_dojo_v2.tracing.reading.names import user_name
-from lean_dojo_v2.tracing.reading.records import Declared, Definition, TracedCommand
+from lean_dojo_v2.tracing.reading.records import Declared, Definition, Span
 
 KEYWORDS = frozenset(
     {"theorem", "lemma", "def", "abbrev", "opaque", "axiom", "instance", "inductive", "coinductive"}
@@ -69,30 +69,27 @@ def between(starts: Sequence[int], start: int, end: int) -> slice:
 
 def declarations(
     text: str,
-    commands: Iterable[TracedCommand],
+    commands: Iterable[Span],
     declared: Iterable[Declared],
     definitions: Iterable[Definition],
     steps: Sequence[int],
 ) -> tuple[list[Declaration], list[Declaration]]:
-    """Find the declarations of a file, in order.
+    """Find the named declarations of a file, and those outside theorems with tactics, in order.
 
     Constructors, fields, ``where`` functions and generated constants are not declarations.
     ``steps`` are the starts of the file's tactics, in order.
-
-    Returns:
-        Those with a name, and those outside theorems that contain tactics.
     """
     known = sorted(declared, key=lambda one: one.start)
     named = sorted(definitions, key=lambda definition: definition.start)
     known_at, named_at = [one.start for one in known], [one.start for one in named]
     found: list[Declaration] = []
     elsewhere: list[Declaration] = []
-    for command in commands:
-        own = known[between(known_at, command.start, command.end)]
-        inside = named[between(named_at, command.start, command.end)]
+    for start, end in commands:
+        own = known[between(known_at, start, end)]
+        inside = named[between(named_at, start, end)]
         each = [_declaration(text, one.start, one.end, one, ()) for one in own]
-        if not own and (inside or steps[between(steps, command.start, command.end)]):
-            each = [_declaration(text, command.start, command.end, None, inside)]
+        if not own and (inside or steps[between(steps, start, end)]):
+            each = [_declaration(text, start, end, None, inside)]
         for one, is_named in each:
             if is_named and one.keyword in KEYWORDS:
                 found.append(one)
@@ -151,14 +148,11 @@ def _head(words: Sequence[Token]) -> tuple[int, int, int]:
 
 
 def statement(text: str, declaration: Declaration) -> tuple[str, int]:
-    """Separate the statement of a theorem.
+    """Return the statement of a theorem, and the index where the proof starts.
 
     The statement is the source text up to and with the ``:=`` before the proof. A proof by pattern
     matching (``theorem f : ∀ n, P n | 0 => …``) has no ``:=``; the statement then gets one, so that
     statement and proof always make a theorem.
-
-    Returns:
-        The statement, and the index where the proof starts.
     """
     start, stop = declaration.start, declaration.end
     if declaration.statement_end is None:

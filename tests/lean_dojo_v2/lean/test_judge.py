@@ -129,7 +129,7 @@ def test_no_text_runs_javascript(fresh_engine: Server) -> None:
     said = ""
     try:  # on another thread: it ends that thread, or the engine if that comes first
         fresh_engine.process(text.replace("#eval go", elsewhere), read_header=True)
-        process = fresh_engine._engine.process
+        process = fresh_engine._process
         said = process.log_tail if process else "ran"
     except EngineLostError as error:
         said = str(error)

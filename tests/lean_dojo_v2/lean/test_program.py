@@ -109,7 +109,7 @@ def test_what_does_not_compile_leaves_nothing(cache):
 def test_a_cache_that_cannot_be_written_is_named(cache):
     cache.parent.mkdir()
     cache.write_text("a file where a folder should be")
-    with pytest.raises(EngineUnavailableError, match=r"cannot be compiled into .*LEAN_DOJO_CACHE"):
+    with pytest.raises(EngineUnavailableError, match=r"cannot be written into .*LEAN_DOJO_CACHE"):
         compiled_program("lean-1", lambda _: b"x", program())
 
 

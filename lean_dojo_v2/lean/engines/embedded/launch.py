@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import IO
@@ -24,16 +24,14 @@ from lean_dojo_v2.lean.engines.embedded.install import (
     ensure_installed,
     node_program,
 )
-from lean_dojo_v2.lean.engines.embedded.kept import find_kept, kept
 from lean_dojo_v2.lean.engines.embedded.shipped import SHIPPED, shipped_program
 from lean_dojo_v2.lean.engines.embedded.warm_up import warm_up_requests
+from lean_dojo_v2.lean.engines.kept import find_kept, is_ours, kept
 from lean_dojo_v2.lean.engines.process import Capabilities, LaunchPlan
 from lean_dojo_v2.lean.engines.program import MODULE, Program, compiled_program, errors_of, program
 from lean_dojo_v2.lean.errors import EngineUnavailableError
 
 _HOST = Path(__file__).resolve().parent / "host"
-_TRIES = 2
-"""V8 aborts if it has optimised one more function between measuring its code and writing it."""
 STACK_KB = 131_072
 """Stack of Node's main thread, in kilobytes; elaboration is deeply recursive."""
 NODE_STACK_KB = 60_000
@@ -47,6 +45,7 @@ _V8_FLAGS = (
     # Emscripten lets C, and so Lean (`@[extern]`), run JavaScript from strings.
     "--disallow-code-generation-from-strings",
 )
+_CODE = "code/*.code"
 _DIGEST_BYTES = 32
 """What a file of machine code begins with; see host/code.js."""
 DATA_OVERHEAD_MB = 2_600
@@ -73,7 +72,7 @@ def embedded_plan(
     """
     home = ensure_installed()
     image = image_of(home, [*imports, *core_options])
-    code = find_kept(_code_name(home))
+    code = find_kept(_CODE, _code_key(home))
     own = [] if project is None else [project.resolve()]
     words = [f"--image={image.resolve()}", *(f"--project={folder}" for folder in own)]
     if code is not None:
@@ -100,7 +99,7 @@ def image_of(home: Path, words: Sequence[str]) -> Path:
     parts = [home.name, compiled.parent.name, *words]
     key = hashlib.sha256(b"\0".join([*host, *(part.encode() for part in parts)])).hexdigest()
     argv = sandboxed_argv(home, [f"--program={compiled.resolve()}", *words], readable=[compiled])
-    return kept(f"{key[:16]}.image", partial(_make, argv, environment(home), b""))
+    return kept("image/*.image", key[:16], partial(_make, home, argv, b""))
 
 
 def prepare_embedded(home: Path) -> None:
@@ -115,43 +114,50 @@ def prepare_embedded(home: Path) -> None:
         EngineUnavailableError: The image cannot be made.
     """
     image = image_of(home, ["Init"])
-    name = _code_name(home)
-    if (found := find_kept(name)) is not None:
-        if _is_whole(found):
-            return
-        found.unlink()
-    sys.stderr.write("lean-dojo: optimising Lean's busiest functions (once, half a minute)\n")
     argv = sandboxed_argv(home, [f"--image={image.resolve()}", "--keep-code"], readable=[image])
-    problem: EngineUnavailableError | None = None
-    for _ in range(_TRIES):
+
+    def make(target: IO[bytes]) -> None:
+        sys.stderr.write("lean-dojo: optimising Lean's busiest functions (once, half a minute)\n")
         try:
-            kept(name, partial(_make, argv, environment(home), warm_up_requests()))
-        except EngineUnavailableError as error:
-            problem = error
-        else:
-            return
-    sys.stderr.write(f"lean-dojo: engines will start more slowly: {problem}\n")
+            _make(home, argv, warm_up_requests(), target)
+        except EngineUnavailableError:
+            # V8 aborts if it optimises a function between measuring its code and writing it.
+            target.seek(0)
+            target.truncate()
+            _make(home, argv, warm_up_requests(), target)
+
+    try:
+        kept(_CODE, _code_key(home), make, _is_whole)
+    except EngineUnavailableError as error:
+        sys.stderr.write(f"lean-dojo: engines will start more slowly: {error}\n")
 
 
 def _is_whole(code: Path) -> bool:
+    if not is_ours(code):
+        return False
     content = code.read_bytes()
     return hashlib.sha256(content[_DIGEST_BYTES:]).digest() == content[:_DIGEST_BYTES]
 
 
 @cache
-def _code_name(home: Path) -> str:
+def _code_key(home: Path) -> str:
     """Name the file of machine code by what decides whether V8 accepts it, and by what it holds."""
     # The tag stands for V8's version, its flags and the processor.
     argv = [node_program(), *_V8_FLAGS, "-p", "v8.cachedDataVersionTag()"]
     done = subprocess.run(argv, capture_output=True, check=False, env=environment(home))
     files = [_HOST / "code.js", _HOST / "natives.js"]
     parts = [home.name.encode(), done.stdout, warm_up_requests(), *map(Path.read_bytes, files)]
-    return f"{hashlib.sha256(b'/'.join(parts)).hexdigest()[:16]}.code"
+    return hashlib.sha256(b"/".join(parts)).hexdigest()[:16]
 
 
-def _make(argv: Sequence[str], env: Mapping[str, str], requests: bytes, target: IO[bytes]) -> None:
+def _make(home: Path, argv: Sequence[str], requests: bytes, target: IO[bytes]) -> None:
     done = subprocess.run(
-        argv, input=requests, stdout=target, stderr=subprocess.PIPE, check=False, env=env
+        argv,
+        input=requests,
+        stdout=target,
+        stderr=subprocess.PIPE,
+        check=False,
+        env=environment(home),
     )
     if done.returncode != 0:
         said = done.stderr.decode(errors="replace").strip()[-2000:]
@@ -167,11 +173,8 @@ def compiled_for(home: Path) -> Path:
 
 
 def _compile(home: Path, wanted: Program) -> bytes:
-    return shipped_program(wanted) or compile_now(home, wanted)
-
-
-def compile_now(home: Path, wanted: Program) -> bytes:
-    """Compile the program, with a message on stderr."""
+    if (shipped := shipped_program(wanted)) is not None:
+        return shipped
     sys.stderr.write("lean-dojo: compiling the engine's program (once, about a minute)\n")
     argv = sandboxed_argv(home, [f"--compile={MODULE}"])
     text, env = wanted.text.encode(), environment(home)

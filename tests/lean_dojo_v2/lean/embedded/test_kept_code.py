@@ -19,7 +19,7 @@ from lean_dojo_v2.lean.verify.files import check_file
 
 
 def code_of(server: Server) -> list[str]:
-    return [word for word in server._engine.plan.argv if word.startswith("--code=")]
+    return [word for word in server.plan.argv if word.startswith("--code=")]
 
 
 @pytest.fixture

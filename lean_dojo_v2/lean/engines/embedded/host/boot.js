@@ -26,12 +26,10 @@ const READ_ONLY_FILE_SYSTEM = 69;
 const NO_SUCH_FILE = 44;
 
 /**
- * Reads Lean's code, which all instances share.
- * @param {string} install the install folder, with bin/lean.js, bin/lean.wasm, bin/symbols.bin and lib/lean
- * @param {string} [kept] a file of machine code (see code.js)
- * @returns {Promise<{code: WebAssembly.Module, instantiate: (project?: string) => Promise<object>}>} `instantiate` makes an
- *   instance of Lean in which nothing has run yet, with a memory, a file system and threads of its own, which wait
- *   for `startThreads`, and returns its runtime; `project`: the folder of its programs
+ * Reads Lean's code, which all instances share, from the install folder (bin/lean.js, bin/lean.wasm, bin/symbols.bin and
+ * lib/lean), and from a file of machine code (see code.js), if any. `instantiate` makes an instance in which nothing has run
+ * yet, with a memory, a file system (with the folder of a project, if any) and threads of its own, which wait for
+ * `startThreads`, and returns its runtime.
  */
 async function openLean(install, kept) {
   const [programs, library] = [path.join(install, 'bin'), path.join(install, 'lib', 'lean')];

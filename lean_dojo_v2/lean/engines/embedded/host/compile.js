@@ -12,11 +12,7 @@ const [STDIN, STDOUT, STDERR] = [0, 1, 2];
 const COMMAND_STATE = { env: 0, messages: 1 };
 const FRONTEND_STATE = { command: 0 };
 
-/**
- * @param {object} rt the runtime
- * @param {string} module its name
- * @returns {number} the exit status: 1 if it has errors
- */
+/** Compiles a module of that name; returns the exit status, which is 1 if it has errors. */
 function compile(rt, module) {
   const text = fs.readFileSync(STDIN, 'utf8');
   return rt.scope(() => {
@@ -35,8 +31,8 @@ function compile(rt, module) {
 }
 
 /**
- * Lean's own loop over the commands of a file. (Its state holds the messages of the last command alone.)
- * @returns {{ok: boolean, env: number}} whether nothing was an error, and the environment at the end
+ * Lean's own loop over the commands of a file: whether nothing was an error, and the environment at the end. (Its state
+ * holds the messages of the last command alone.)
  */
 function elaborate(rt, { input, parser, log, library, module }) {
   const own = rt.call('l_Lean_Environment_setMainModule', library, rt.name(module));

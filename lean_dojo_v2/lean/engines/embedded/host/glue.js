@@ -8,10 +8,7 @@ const vm = require('node:vm');
 const { PREFIX, createInvokers } = require('./invoke.js');
 const { openSymbols } = require('./symbols.js');
 
-/**
- * @param {string} folder where lean.js and symbols.bin are
- * @returns {(settings: object) => void} runs the glue, which makes of its settings the Emscripten module
- */
+/** A function that runs the glue in a folder, which makes of its settings the Emscripten module. */
 function openGlue(folder) {
   const file = path.join(folder, 'lean.js');
   const parameters = ['settings', 'require', '__filename', '__dirname'];

@@ -49,11 +49,7 @@ function writeImage(rt, session) {
   for (const [first, count] of runs) writeAll(STDOUT, pagesOf(memory, first, count));
 }
 
-/**
- * @param {string} file
- * @returns {{session: object, restore: (rt: object) => void}} `restore` copies the image into the memory of a
- *   new instance; call it before `startThreads`
- */
+/** The session of an image, and `restore`, which copies it into the memory of a new instance, before `startThreads`. */
 function openImage(file) {
   const descriptor = fs.openSync(file);
   const length = read(Buffer.alloc(LENGTH_BYTES), 0).readUInt32LE();

@@ -35,8 +35,6 @@ const newLibrary = (rt) => rt.keep(rt.newRef(rt.constant('l_Lean_instInhabitedIm
 /**
  * Lean's import in its two halves: it reads modules, and makes an environment of them. What was read of the library stays
  * in memory for good, since this Lean cannot map files, so it is read once for all environments.
- * @param {object} rt the runtime
- * @param {number} library what was read of the library
  */
 function createImporter(rt, library) {
   /** Reads what is not in a state of Lean's import yet. */

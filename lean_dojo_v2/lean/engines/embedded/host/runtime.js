@@ -33,10 +33,7 @@ function functionsOf(module) {
   return found;
 }
 
-/**
- * @param {object} module the initialised Emscripten module (see boot.js)
- * @returns {object} the runtime; every function below is a member of it
- */
+/** The runtime of an initialised Emscripten module (see boot.js); every function below is a member of it. */
 function createRuntime(module) {
   const wasm = functionsOf(module);
   const encoder = new TextEncoder();
@@ -80,12 +77,7 @@ function createRuntime(module) {
     if (!isScalar(o)) arena.push(o);
     return o;
   }
-  /**
-   * Runs `body` in an arena of its own. What it returns is an ordinary value, or an object it has kept.
-   * @template T
-   * @param {() => T} body
-   * @returns {T}
-   */
+  /** Runs `body` in an arena of its own. What it returns is an ordinary value, or an object it has kept. */
   function scope(body) {
     const outer = arena;
     arena = [];
@@ -132,11 +124,7 @@ function createRuntime(module) {
   }
   const objectSize = (o) => word(o + 4) & 0xffff;
 
-  /**
-   * A copy of a structure with some object fields replaced.
-   * @param {number} o
-   * @param {Object<number, number>} fields new objects by field index
-   */
+  /** A copy of a structure with some object fields replaced: `fields` has new objects by field index. */
   function withFields(o, fields) {
     const n = fieldCount(o);
     const start = OBJECT_HEADER + 4 * n;

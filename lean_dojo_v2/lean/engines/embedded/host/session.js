@@ -15,10 +15,8 @@ const MEBIBYTE = 1024 * 1024;
 const SESSION = { project: 1 };
 
 /**
- * Imports the program and begins its session.
- * @param {object} rt the runtime of an initialised instance
- * @param {{program: string, words: string[]}} settings `program`: its compiled module; `words`: its arguments
- * @returns {object} the session: plain numbers that mean the same wherever the memory is the same
+ * Imports the program, a file with its compiled module, and begins its session, with `words` for arguments. A session is
+ * plain numbers that mean the same wherever the memory is the same.
  */
 function begin(rt, { program, words }) {
   return rt.scope(() => {
@@ -39,12 +37,9 @@ function begin(rt, { program, words }) {
 }
 
 /**
- * Takes up a session in an instance whose memory is as it was when the session had begun.
- * @param {object} rt the runtime of the instance
- * @param {object} session what `begin` returned
- * @param {string} [project] the folder of the session's project
- * @returns {{run: (read: () => string, say: (line: string) => void) => void, end: () => Promise<void>}} `run` answers the
- *   lines that `read` gives, by lines that `say` gets, until an empty one; `end` stops all threads of the instance
+ * Takes up a session in an instance whose memory is as it was when the session had begun; `project` is the folder of its
+ * project, if any. `run` answers the lines that `read` gives, by lines that `say` gets, until an empty one; `end` stops all
+ * threads of the instance.
  */
 function resume(rt, session, project) {
   const { places, lines, timeout } = hostOf(rt, session.library);

@@ -7,9 +7,8 @@ const fs = require('node:fs');
 const MOST_FOUND = 100_000;
 
 /**
- * @param {string} file read when a symbol is first looked for
- * @returns {{find: (name: string) => number | undefined, places: () => number}} `find` gives a function's place in the
- *   table, or the complement of data's address; `places` the length of the table
+ * The file is read when a symbol is first looked for. `find` gives a function's place in the table, or the complement of
+ * data's address; `places` gives the length of the table.
  */
 function openSymbols(file) {
   let table = null;
