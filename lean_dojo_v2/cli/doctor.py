@@ -18,7 +18,7 @@ import click
 
 from lean_dojo_core import API_VERSION, registry
 from lean_dojo_core.discovery import STRICT_VARIABLE
-from lean_dojo_core.installed import HOST_DISTRIBUTION, normalise
+from lean_dojo_core.installed import HOST_DISTRIBUTION, installed_version, normalise
 from lean_dojo_v2.cli.output import emit_json, json_option, table
 from lean_dojo_v2.lean import EngineUnavailableError, chosen_engine
 
@@ -89,11 +89,9 @@ def _versions() -> Iterator[Check]:
     yield Check("versions", HOST_DISTRIBUTION, "ok", host)
     yield Check("versions", "python", "ok", f"{platform.python_version()} on {platform.platform()}")
     for name in LIBRARIES:
-        try:
-            yield Check("versions", name, "ok", metadata.version(name))
-        except metadata.PackageNotFoundError:
-            fix = f'not installed; run `pip install "{HOST_DISTRIBUTION}>=2"` again'
-            yield Check("versions", name, "problem", fix)
+        version = installed_version(name)
+        missing = f'not installed; run `pip install "{HOST_DISTRIBUTION}>=2"` again'
+        yield Check("versions", name, "ok" if version else "problem", version or missing)
 
 
 def _devices() -> Iterator[Check]:
