@@ -16,6 +16,7 @@ from lean_dojo_core.wording import counted
 from lean_dojo_v2.data import (
     NotInDatabaseError,
     Repository,
+    difficulty,
     easiest_first,
     is_meant,
     located,
@@ -33,6 +34,8 @@ from lean_dojo_v2.database.json_file import (
 from lean_dojo_v2.database.sqlite_file import SqliteFile
 from lean_dojo_v2.database.sqlite_storage import SqliteStorage
 from lean_dojo_v2.files import atomic_writer
+
+__all__ = ["DynamicDatabase", "NotInDatabaseError", "Repository", "difficulty", "is_sqlite_path"]
 
 SQLITE_SUFFIXES = (".sqlite", ".sqlite3", ".db")
 
