@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import attrs
 import click
 
 from lean_dojo_core import registry
 from lean_dojo_core.errors import UsageError
+from lean_dojo_v2 import agent as agents, prover
 from lean_dojo_v2.cli.long_commands import long_command
 from lean_dojo_v2.cli.parameters import (
     argument,
@@ -32,9 +32,6 @@ from lean_dojo_v2.cli.run import (
     make_trainer,
     reward_option,
 )
-
-if TYPE_CHECKING:
-    from lean_dojo_v2.agent import BaseAgent
 
 
 @click.group()
@@ -77,12 +74,10 @@ def hf(
     asked: ProvingOptions = group(ProvingOptions),
 ) -> None:
     """Trace URL or PATH, train a causal language model on it, and prove with that."""
-    from lean_dojo_v2.agent import HFAgent
-
     set_up(asked)
     settings, section = gather(RunOptions(files, assignments, where.database, rewards=rewards))
     trainer = make_trainer(registry.trainers[name], settings)
-    made = HFAgent(trainer, section.database_path, prover_config=asked.config())
+    made = agents.HFAgent(trainer, section.database_path, prover_config=asked.config())
     _run(made, section, where, asked)
 
 
@@ -99,12 +94,12 @@ def lean(
     asked: ProvingOptions = group(ProvingOptions),
 ) -> None:
     """Trace URL or PATH, train a premise retriever on it, and prove with retrieved premises."""
-    from lean_dojo_v2.agent import LeanAgent
-
     set_up(asked)
     settings, section = gather(RunOptions(files, assignments, where.database))
     trainer = make_trainer(registry.trainers["retrieval"], settings)
-    made = LeanAgent(section.database_path, trainer.config, asked.config(), gen_ckpt_path=generator)
+    made = agents.LeanAgent(
+        section.database_path, trainer.config, asked.config(), gen_ckpt_path=generator
+    )
     made.trainer = trainer  # the agent's own trainer has only the config
     _run(made, section, where, asked)
 
@@ -123,16 +118,14 @@ def external(
 
     Set OPENAI_BASE_URL and OPENAI_API_KEY (or HF_TOKEN alone) to choose the endpoint.
     """
-    from lean_dojo_v2.agent import ExternalAgent
-    from lean_dojo_v2.prover import DEFAULT_MODEL
-
     set_up(asked)
     _, section = gather(RunOptions(database=where.database))
-    made = ExternalAgent(model or DEFAULT_MODEL, section.database_path, asked.config())
+    name = model or prover.DEFAULT_MODEL
+    made = agents.ExternalAgent(name, section.database_path, asked.config())
     _run(made, section, where, asked)
 
 
-def _run(made: BaseAgent, section: RunSection, where: _Where, asked: ProvingOptions) -> None:
+def _run(made: agents.BaseAgent, section: RunSection, where: _Where, asked: ProvingOptions) -> None:
     """Trace, train and prove; the data go to the folder of a file's ``run:`` section."""
     if section.repositories:
         raise UsageError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 import click
@@ -12,6 +12,7 @@ import click
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_core.wording import counted
+from lean_dojo_v2 import benchmarks, lean, prover, tracing
 from lean_dojo_v2.cli.long_commands import long_command
 from lean_dojo_v2.cli.output import emit_json, json_option, keep_stdout_for_json, note
 from lean_dojo_v2.cli.parameters import (
@@ -28,11 +29,6 @@ from lean_dojo_v2.cli.parameters import (
 )
 from lean_dojo_v2.errors import UnreadableFileError
 from lean_dojo_v2.files import read_named
-from lean_dojo_v2.lean import EngineUnavailableError, LeanError, lean_text
-
-if TYPE_CHECKING:
-    from lean_dojo_v2.lean import Server
-    from lean_dojo_v2.prover import Problem
 
 FILE_SECONDS = 300.0
 STDIN = "-"
@@ -111,10 +107,8 @@ def check(context: click.Context, asked: _Asked = group(_Asked)) -> None:
         context.exit(1)
 
 
-def _server(asked: _Asked, project: Path | None) -> Server:
-    from lean_dojo_v2.lean import Server
-
-    return Server(
+def _server(asked: _Asked, project: Path | None) -> lean.Server:
+    return lean.Server(
         asked.imports or ("Init",),
         project_path=project,
         engine=asked.engine,  # type: ignore[arg-type]  # click has checked it
@@ -124,19 +118,15 @@ def _server(asked: _Asked, project: Path | None) -> Server:
 
 
 def _of_file(asked: _Asked) -> dict[str, Any]:
-    from lean_dojo_v2.lean import RequestError
-    from lean_dojo_v2.prover import judge_file
-    from lean_dojo_v2.tracing import project_of
-
     place = str(asked.file)
     name = "standard input" if place == STDIN else place
     text = _read(place)
     reference = None if asked.reference is None else _read(str(asked.reference))
-    project = asked.project or (None if place == STDIN else project_of(Path(place)))
+    project = asked.project or (None if place == STDIN else tracing.project_of(Path(place)))
     with _server(asked, project) as server:
         try:
-            answer = judge_file(server, text, reference, asked.timeout)
-        except RequestError as error:
+            answer = prover.judge_file(server, text, reference, asked.timeout)
+        except lean.RequestError as error:
             raise UsageError(f"{name}: {error}") from error
     for message in answer["messages"]:
         if message["severity"] == "error":
@@ -151,35 +141,31 @@ def _of_file(asked: _Asked) -> dict[str, Any]:
 
 
 def _of_proof(asked: _Asked) -> dict[str, Any]:
-    from lean_dojo_v2.lean import EngineLostError
-    from lean_dojo_v2.prover import judge_proof
-
     proof = _read(STDIN) if asked.proof == STDIN else str(asked.proof)
     problem = _problem(asked)
     with _server(asked, asked.project) as server:
         try:
-            answer = judge_proof(server, problem, proof, asked.timeout)
-        except (EngineLostError, EngineUnavailableError):
+            answer = prover.judge_proof(server, problem, proof, asked.timeout)
+        except (lean.EngineLostError, lean.EngineUnavailableError):
             raise
-        except LeanError as error:  # the user's mistake
+        except lean.LeanError as error:  # the user's mistake
             place = "--goal" if asked.goal is not None else "--statement"
             raise UsageError(f"{place}: {error}") from error
     note("The proof holds." if answer["valid"] else f"No proof: {answer['detail']}")
     return answer
 
 
-def _problem(asked: _Asked) -> Problem:
-    from lean_dojo_v2.benchmarks import problem_of, split_theorem
-    from lean_dojo_v2.prover import GoalProblem
-
+def _problem(asked: _Asked) -> prover.Problem:
     if asked.goal is not None:
-        return GoalProblem(asked.goal)
+        return prover.GoalProblem(asked.goal)
     try:
-        before, statement, name, _ = split_theorem(str(asked.statement))
+        before, statement, name, _ = benchmarks.split_theorem(str(asked.statement))
     except UsageError as error:
         raise UsageError(f"--statement {error}; write it as 'theorem NAME … : …'") from error
     header = "".join(f"import {module}\n" for module in asked.imports) + before
-    return problem_of(BenchmarkProblem(full_name=name, statement=statement, header=header))
+    return benchmarks.problem_of(
+        BenchmarkProblem(full_name=name, statement=statement, header=header)
+    )
 
 
 def _read(place: str) -> str:
@@ -187,7 +173,7 @@ def _read(place: str) -> str:
     file = None if place == STDIN else Path(place)
     content = sys.stdin.buffer.read() if file is None else read_named(file)
     try:
-        return lean_text(content)
+        return lean.lean_text(content)
     except UnicodeDecodeError as error:
         raise UnreadableFileError(
             f"is not UTF-8: {error}", path=file or "standard input"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 import click
@@ -14,6 +14,7 @@ import click
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import Theorem, remove_marks
 from lean_dojo_core.wording import counted
+from lean_dojo_v2 import database as databases, prover, sample
 from lean_dojo_v2.cli.output import emit_json, json_option, note, table
 from lean_dojo_v2.cli.parameters import (
     ANY_FILE,
@@ -27,9 +28,6 @@ from lean_dojo_v2.cli.parameters import (
     with_options,
 )
 from lean_dojo_v2.cli.run import open_database, select_repositories
-
-if TYPE_CHECKING:
-    from lean_dojo_v2.database import Repository
 
 FORMATS = ("jsonl", "parquet", "hf")
 
@@ -77,10 +75,7 @@ class _Source(click.Path):
     """The file of a database, or the name of one that comes with the package."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        from lean_dojo_v2.prover import SHIPPED, shipped_proofs
-        from lean_dojo_v2.sample import sample_database_path
-
-        ours = {"sample": sample_database_path, SHIPPED: shipped_proofs}
+        ours = {"sample": sample.sample_database_path, prover.SHIPPED: prover.shipped_proofs}
         found = value if Path(value).is_file() or value not in ours else ours[value]()
         if found is None:
             self.fail("this installation has no shipped model", param, ctx)
@@ -139,9 +134,7 @@ def export(
         if format_ == "splits":
             opened.export_merged_data(chosen, destination)
         else:
-            from lean_dojo_v2.database import export_tables
-
-            counts = export_tables(chosen, destination, format_)  # type: ignore[arg-type]
+            counts = databases.export_tables(chosen, destination, format_)  # type: ignore[arg-type]
     many = counted(len(chosen), "repository", "repositories")
     rows = ", ".join(f"{split} {count}" for split, count in counts.items())
     note(f"{destination}: exported {many} of {path}{f' (tactics: {rows})' if rows else ''}.")
@@ -170,7 +163,7 @@ def browse(
         theorems = chain.from_iterable(_theorems(one, sorry=sorry) for one in chosen)
         shown = islice((theorem for theorem in theorems if _holds(theorem, words)), limit)
         if as_json:
-            emit_json([{**attrs.asdict(one), "split": _split(one)} for one in shown])
+            emit_json([{**attrs.asdict(one), "split": databases.split_of(one)} for one in shown])
             return
         if (first := next(shown, None)) is None:
             note("no theorem contains all of these words")
@@ -178,7 +171,7 @@ def browse(
         click.echo_via_pager(map(_page, chain([first], shown)))
 
 
-def _theorems(repository: Repository, *, sorry: bool) -> Iterator[Theorem]:
+def _theorems(repository: databases.Repository, *, sorry: bool) -> Iterator[Theorem]:
     if not sorry:
         return repository.iter_theorems()
     lists = ("sorry_theorems_unproved", "sorry_theorems_proved")
@@ -192,15 +185,11 @@ def _holds(theorem: Theorem, words: tuple[str, ...]) -> bool:
     return all(word.lower() in text for word in words)
 
 
-def _split(theorem: Theorem) -> str:
-    from lean_dojo_v2.database import split_of
-
-    return split_of(theorem)
-
-
 def _page(theorem: Theorem) -> str:
     place = f"{theorem.file_path}:{theorem.start[0]}"
-    lines = [f"{click.style(theorem.full_name, bold=True)}  {place}  ({_split(theorem)})"]
+    lines = [
+        f"{click.style(theorem.full_name, bold=True)}  {place}  ({databases.split_of(theorem)})"
+    ]
     statement = theorem.theorem_statement
     if statement is not None:
         lines += [f"  {line}" for line in statement.rstrip().split("\n")]

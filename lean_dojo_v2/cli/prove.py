@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from lean_dojo_core.errors import UsageError
+from lean_dojo_core.records import Theorem
+from lean_dojo_core.wording import did_you_mean
+from lean_dojo_v2 import agent as agents, tracing
 from lean_dojo_v2.cli.long_commands import long_command
 from lean_dojo_v2.cli.output import note
 from lean_dojo_v2.cli.parameters import DEFAULT_DATABASE, group, with_options
+from lean_dojo_v2.cli.prove_given import prove_given
 from lean_dojo_v2.cli.provers import ClusterChoice
 from lean_dojo_v2.cli.proving import ProveTarget, ProvingOptions, prove_with, set_up
 from lean_dojo_v2.cli.run import open_database, select_repositories
-
-if TYPE_CHECKING:
-    from lean_dojo_core.records import Theorem
-    from lean_dojo_v2.agent import ProverAgent
-    from lean_dojo_v2.tracing import LeanGitRepo
 
 
 @click.command()
@@ -50,24 +48,19 @@ def prove(
     if what.goal is None and what.file is None and what.problems is None:
         _prove_traced(what, choice, asked)
     else:
-        from lean_dojo_v2.cli.prove_given import prove_given
-
         prove_given(what, choice, asked)
 
 
 def _prove_traced(what: ProveTarget, choice: ClusterChoice, asked: ProvingOptions) -> None:
-    from lean_dojo_v2.agent import ProverAgent
-    from lean_dojo_v2.tracing import LeanGitRepo
-
     database = what.database or DEFAULT_DATABASE
     if not database.is_file():
         open_database(database)  # raises if it is missing
-    agent = ProverAgent(choice.make, database, asked.config())
+    agent = agents.ProverAgent(choice.make, database, asked.config())
     chosen = select_repositories(agent.database, what.repositories, database)
     if what.project is not None and len(chosen) != 1:
         raise UsageError("--project is for one repository; choose it with --repo")
     folder = None if what.project is None else what.project.absolute()
-    agent.repos = [LeanGitRepo(one.url, one.commit, folder=folder) for one in chosen]
+    agent.repos = [tracing.LeanGitRepo(one.url, one.commit, folder=folder) for one in chosen]
     if what.theorem is not None:
         only, proved = _find(agent, what.theorem, database)
         if proved:
@@ -77,13 +70,11 @@ def _prove_traced(what: ProveTarget, choice: ClusterChoice, asked: ProvingOption
 
 
 def _find(
-    agent: ProverAgent, name: str, database: Path
-) -> tuple[list[tuple[Theorem, LeanGitRepo]], bool]:
+    agent: agents.ProverAgent, name: str, database: Path
+) -> tuple[list[tuple[Theorem, tracing.LeanGitRepo]], bool]:
     """Find the one theorem of this full name, and whether it has a proof."""
-    from lean_dojo_core.wording import did_you_mean
-
     names: set[str] = set()
-    found: list[tuple[Theorem, LeanGitRepo]] = []
+    found: list[tuple[Theorem, tracing.LeanGitRepo]] = []
     open_ones: set[object] = set()
     for repo in agent.repos:
         repository = agent.database.get_repository(repo.url, repo.commit)

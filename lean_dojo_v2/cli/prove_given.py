@@ -6,26 +6,20 @@ from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 import click
 
 from lean_dojo_core.errors import UsageError
+from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_core.wording import counted
-from lean_dojo_v2.agent import file_patch
-from lean_dojo_v2.benchmarks import SERVER_TIMEOUT, engines_for, start_together
+from lean_dojo_v2 import agent as agents, benchmarks, lean, prover, tracing
 from lean_dojo_v2.cli.output import emit_json, note
+from lean_dojo_v2.cli.provers import ClusterChoice
+from lean_dojo_v2.cli.proving import ProveTarget, ProvingOptions
 from lean_dojo_v2.errors import UnreadableFileError
-from lean_dojo_v2.files import append_lines, read_named, read_records
-from lean_dojo_v2.lean import Server, lean_text
-from lean_dojo_v2.prover import Failure, GoalProblem, Problem, SearchResult, WholeProofs, save_tree
-
-if TYPE_CHECKING:
-    from lean_dojo_core.records import BenchmarkProblem
-    from lean_dojo_v2.cli.provers import ClusterChoice
-    from lean_dojo_v2.cli.proving import ProveTarget, ProvingOptions
-    from lean_dojo_v2.prover import Sorry, UnprovedDeclaration
+from lean_dojo_v2.files import append_lines, atomic_write_bytes, read_named, read_records
 
 
 def prove_given(what: ProveTarget, choice: ClusterChoice, asked: ProvingOptions) -> None:
@@ -43,7 +37,7 @@ def prove_given(what: ProveTarget, choice: ClusterChoice, asked: ProvingOptions)
         raise click.Abort from error
 
 
-def _emit(asked: ProvingOptions, results: Sequence[SearchResult], **more: str) -> None:
+def _emit(asked: ProvingOptions, results: Sequence[prover.SearchResult], **more: str) -> None:
     proved = sum(result.success for result in results)
     rows = [result.to_dict() for result in results]
     if asked.as_json:
@@ -54,8 +48,8 @@ def _emit(asked: ProvingOptions, results: Sequence[SearchResult], **more: str) -
 
 def _emit_file(
     asked: ProvingOptions,
-    found: Sequence[Sorry],
-    results: Sequence[SearchResult],
+    found: Sequence[prover.Sorry],
+    results: Sequence[prover.SearchResult],
     completed: Sequence[str],
 ) -> None:
     proved = sum(result.success for result in results)
@@ -77,29 +71,27 @@ def _emit_file(
 # --- problems -----------------------------------------------------------------------------------
 
 
-def _goal(work: _Work, goal: str, imports: Sequence[str]) -> list[SearchResult]:
+def _goal(work: _Work, goal: str, imports: Sequence[str]) -> list[prover.SearchResult]:
     work.imports = tuple(imports) or ("Init",)
-    [(_, result)] = work.search([GoalProblem(goal)])
-    if result.reason is Failure.CANNOT_OPEN:
+    [(_, result)] = work.search([prover.GoalProblem(goal)])
+    if result.reason is prover.Failure.CANNOT_OPEN:
         raise UsageError(f"--goal: {result.detail}")
     return [result]
 
 
-def _file(work: _Work, file: Path) -> tuple[list[Sorry], list[SearchResult], list[str]]:
+def _file(
+    work: _Work, file: Path
+) -> tuple[list[prover.Sorry], list[prover.SearchResult], list[str]]:
     """Return the ``sorry``s tried, their results, and the completed theorems."""
-    from lean_dojo_v2.files import atomic_write_bytes
-    from lean_dojo_v2.prover import find_sorries
-    from lean_dojo_v2.tracing import project_of
-
     try:
         written = read_named(file)
-        text = lean_text(written)
+        text = lean.lean_text(written)
     except UnicodeDecodeError as error:
         raise UnreadableFileError(f"is not UTF-8: {error}", path=file) from error
-    work.project = work.project or project_of(file)
+    work.project = work.project or tracing.project_of(file)
     with ExitStack() as stack:
         server = stack.enter_context(work.server())
-        found, errors = find_sorries(server, text, str(file))
+        found, errors = prover.find_sorries(server, text, str(file))
         for said in errors:
             note(f"Lean reports for the file as it is: {said}")
         nothing = "it contains no sorry, so there is nothing to prove"
@@ -114,11 +106,13 @@ def _file(work: _Work, file: Path) -> tuple[list[Sorry], list[SearchResult], lis
     return found, results, [declaration.name for declaration, _ in finished]
 
 
-def _of_sorries(work: _Work, found: Sequence[Sorry], server: Server) -> list[SearchResult]:
+def _of_sorries(
+    work: _Work, found: Sequence[prover.Sorry], server: lean.Server
+) -> list[prover.SearchResult]:
     """Search each ``sorry`` inside a theorem."""
     results = {
-        index: SearchResult(
-            sorry.name, False, reason=Failure.CANNOT_OPEN, detail=sorry.declaration.trouble
+        index: prover.SearchResult(
+            sorry.name, False, reason=prover.Failure.CANNOT_OPEN, detail=sorry.declaration.trouble
         )
         for index, sorry in enumerate(found)
         if sorry.declaration.trouble
@@ -132,13 +126,13 @@ def _of_sorries(work: _Work, found: Sequence[Sorry], server: Server) -> list[Sea
 
 
 def _finished(
-    server: Server, found: Sequence[Sorry], results: Sequence[SearchResult]
-) -> tuple[list[tuple[UnprovedDeclaration, str]], list[SearchResult]]:
+    server: lean.Server, found: Sequence[prover.Sorry], results: Sequence[prover.SearchResult]
+) -> tuple[list[tuple[prover.UnprovedDeclaration, str]], list[prover.SearchResult]]:
     """Verify every theorem with no ``sorry`` left; a ``sorry`` outside a theorem does not count."""
     of: dict[int, list[int]] = {}
     for index, sorry in enumerate(found):
         of.setdefault(sorry.declaration.start, []).append(index)
-    finished: list[tuple[UnprovedDeclaration, str]] = []
+    finished: list[tuple[prover.UnprovedDeclaration, str]] = []
     judged = list(results)
     for indices in of.values():
         declaration = found[indices[0]].declaration
@@ -153,9 +147,12 @@ def _finished(
             if outcome.valid:
                 finished.append((declaration, text))
                 continue
-            detail, reason = f"together with the others: {outcome.detail}", Failure.REFUSED
+            detail, reason = f"together with the others: {outcome.detail}", prover.Failure.REFUSED
         else:
-            detail, reason = f"closed; {declaration.name} has another sorry", Failure.UNFINISHED
+            detail, reason = (
+                f"closed; {declaration.name} has another sorry",
+                prover.Failure.UNFINISHED,
+            )
         for index in indices:
             if results[index].success:
                 judged[index] = attrs.evolve(
@@ -165,19 +162,17 @@ def _finished(
     return finished, judged
 
 
-def _list(work: _Work, file: Path) -> list[SearchResult]:
-    from lean_dojo_v2.benchmarks import JsonlBenchmark, problem_of
-
+def _list(work: _Work, file: Path) -> list[prover.SearchResult]:
     log = _log_of(file)
-    problems = JsonlBenchmark(file, work.project).problems()[: work.asked.limit]
+    problems = benchmarks.JsonlBenchmark(file, work.project).problems()[: work.asked.limit]
     results = {
-        key: SearchResult(key[0], True, proof=proof, detail=f"proved before, in {log}")
+        key: prover.SearchResult(key[0], True, proof=proof, detail=f"proved before, in {log}")
         for key, proof in _logged(log).items()
     }
     todo = [problem for problem in problems if _key(problem) not in results]
     if len(todo) < len(problems):
         note(f"{len(problems) - len(todo)} of {len(problems)} have a proof in {log} already")
-    for index, result in work.search([problem_of(problem) for problem in todo]):
+    for index, result in work.search([benchmarks.problem_of(problem) for problem in todo]):
         name, header, statement = key = _key(todo[index])
         results[key] = result
         if result.success:
@@ -198,35 +193,39 @@ class _Work:
     project: Path | None = None
     imports: tuple[str, ...] = ("Init",)
 
-    def server(self) -> Server:
-        return Server(self.imports, project_path=self.project, start=False, timeout=SERVER_TIMEOUT)
+    def server(self) -> lean.Server:
+        return lean.Server(
+            self.imports, project_path=self.project, start=False, timeout=benchmarks.SERVER_TIMEOUT
+        )
 
     def search(
-        self, problems: Sequence[Problem], server: Server | None = None
-    ) -> Iterator[tuple[int, SearchResult]]:
+        self, problems: Sequence[prover.Problem], server: lean.Server | None = None
+    ) -> Iterator[tuple[int, prover.SearchResult]]:
         """Search problems or sample their proofs; each result is printed after it is yielded."""
         if not problems:
             return
         with ExitStack() as stack:
-            count = engines_for(self.asked.num_workers, len(problems), self.asked.batch_size)
+            count = benchmarks.engines_for(
+                self.asked.num_workers, len(problems), self.asked.batch_size
+            )
             servers = [] if server is None else [server]
             while len(servers) < count:
                 servers.append(stack.enter_context(self.server()))
             if not self.choice.ray:  # a cluster's engines are elsewhere
-                start_together(servers)
-            prover = self.choice.make(self.asked.config())
+                benchmarks.start_together(servers)
+            made = self.choice.make(self.asked.config())
             if self.asked.whole_proof:
-                prover = WholeProofs(prover)
-            for index, result in prover.search_many(problems, servers, verbose=self.asked.debug):
+                made = prover.WholeProofs(made)
+            for index, result in made.search_many(problems, servers, verbose=self.asked.debug):
                 yield index, result
                 self.say(result)
 
-    def say(self, result: SearchResult) -> None:
+    def say(self, result: prover.SearchResult) -> None:
         click.echo(str(result))
         for tactic in result.tactics or ():
             click.echo(f"  {tactic}")
         if self.asked.save_tree is not None:
-            save_tree(result.tree, self.asked.save_tree, result.name)
+            prover.save_tree(result.tree, self.asked.save_tree, result.name)
 
 
 # --- files ---------------------------------------------------------------------------------------
@@ -242,7 +241,7 @@ def _path_in(project: Path | None, file: Path) -> str:
 
 
 def _patch(
-    path: str, written: bytes, text: str, finished: Sequence[tuple[UnprovedDeclaration, str]]
+    path: str, written: bytes, text: str, finished: Sequence[tuple[prover.UnprovedDeclaration, str]]
 ) -> str:
     """Return a unified diff of a file that adds proofs.
 
@@ -255,7 +254,7 @@ def _patch(
     mark = "\ufeff" if written.startswith(BOM_UTF8) else ""
     line_end = "\r\n" if b"\r\n" in written else "\n"
     old, new = (mark + one.replace("\n", line_end) for one in (text, new))
-    return file_patch(old, new, path)
+    return agents.file_patch(old, new, path)
 
 
 def _log_of(problems: Path) -> Path:

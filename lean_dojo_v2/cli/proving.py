@@ -6,12 +6,13 @@ import logging
 import os
 from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 import click
 
 from lean_dojo_core.errors import UsageError
+from lean_dojo_v2 import agent as agents, prover
 from lean_dojo_v2.cli.output import emit_json, json_option, note
 from lean_dojo_v2.cli.parameters import (
     ANY_FILE,
@@ -26,11 +27,8 @@ from lean_dojo_v2.cli.parameters import (
     repo_option,
     shared,
 )
+from lean_dojo_v2.files import atomic_write_bytes
 from lean_dojo_v2.lean_agent import ProverConfig
-
-if TYPE_CHECKING:
-    from lean_dojo_v2.agent import BaseAgent
-
 
 save_tree_option = option(
     "--save-tree",
@@ -179,8 +177,6 @@ def set_up_search(asked: SearchOptions) -> None:
 
     Several processes, as ``torchrun`` starts them, are refused: each would search everything.
     """
-    from lean_dojo_v2.prover import PROGRESS_VARIABLE
-
     if (count := int(os.environ.get("WORLD_SIZE") or 1)) > 1:
         raise UsageError(
             f"proofs are searched by one process, but {count} were started: start `lean-dojo "
@@ -189,17 +185,17 @@ def set_up_search(asked: SearchOptions) -> None:
         )
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
     given = asked.progress_model
-    named = os.environ.get(PROGRESS_VARIABLE) if given is None else str(given)
+    named = os.environ.get(prover.PROGRESS_VARIABLE) if given is None else str(given)
     if named and asked.progress_weight and not Path(named, "config.json").is_file():
-        place = PROGRESS_VARIABLE if given is None else "--progress-model"
+        place = prover.PROGRESS_VARIABLE if given is None else "--progress-model"
         raise UsageError(
             f"{place}: {named} holds no model; name the output_dir of a `progress` trainer"
         )
     if given is not None:
-        os.environ[PROGRESS_VARIABLE] = str(given)
+        os.environ[prover.PROGRESS_VARIABLE] = str(given)
 
 
-def prove_with(agent: BaseAgent, asked: ProvingOptions) -> None:
+def prove_with(agent: agents.BaseAgent, asked: ProvingOptions) -> None:
     """Prove with an agent, and print and write the results."""
     if asked.write_patch is not None and len(agent.repos) != 1:
         raise UsageError("--write-patch is for one repository; choose it with --repo")
@@ -218,11 +214,8 @@ def prove_with(agent: BaseAgent, asked: ProvingOptions) -> None:
         )
 
 
-def _write_patch(agent: BaseAgent, file: Path) -> None:
-    from lean_dojo_v2.agent import make_patch
-    from lean_dojo_v2.files import atomic_write_bytes
-
+def _write_patch(agent: agents.BaseAgent, file: Path) -> None:
     [repo] = agent.repos
     proofs = [p for p in agent.proofs if (p.url, p.commit) == (repo.url, repo.commit)]
-    atomic_write_bytes(file, make_patch(repo.path, proofs).encode())
+    atomic_write_bytes(file, agents.make_patch(repo.path, proofs).encode())
     note(f"{len({(p.file_path, p.start) for p in proofs})} proofs → {file}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 import click
@@ -13,6 +13,7 @@ from lean_dojo_core import registry
 from lean_dojo_core.errors import ConfigError, LeanDojoError, UsageError
 from lean_dojo_core.settings import settings_of
 from lean_dojo_core.wording import did_you_mean
+from lean_dojo_v2 import data, database as databases
 from lean_dojo_v2.cli.parameters import (
     DEFAULT_DATABASE,
     NEW_FOLDER,
@@ -25,9 +26,6 @@ from lean_dojo_v2.cli.parameters import (
     set_option,
 )
 from lean_dojo_v2.settings import Settings, construct, parse_assignment, read_settings, with_inner
-
-if TYPE_CHECKING:
-    from lean_dojo_v2.database import DynamicDatabase, Repository
 
 _GIVEN = "lean_dojo_v2.cli.given"
 RUN_KEY = "run"
@@ -160,30 +158,26 @@ def _check_columns(entry: registry.Entry[Any, Any], formatter: str) -> None:
         )
 
 
-def open_database(path: Path, *, read_only: bool = False) -> DynamicDatabase:
+def open_database(path: Path, *, read_only: bool = False) -> databases.DynamicDatabase:
     """Open an existing database; with ``read_only`` nothing is written."""
     if not path.is_file():
         raise UsageError(
             f"{path}: there is no such database; name one with --database, or make one with "
             "`lean-dojo trace` or `lean-dojo database import`"
         )
-    from lean_dojo_v2.database import DynamicDatabase
-
-    return DynamicDatabase(path, read_only=read_only)
+    return databases.DynamicDatabase(path, read_only=read_only)
 
 
 def select_repositories(
-    database: DynamicDatabase, wanted: Sequence[str], path: Path
-) -> list[Repository]:
+    database: databases.DynamicDatabase, wanted: Sequence[str], path: Path
+) -> list[databases.Repository]:
     """Return the wanted repositories (all if none is named), in the order of the database."""
     repositories = list(database.repositories)
     if not repositories:
         raise UsageError(f"{path}: holds no repository; add one with `lean-dojo trace`")
-    from lean_dojo_v2.data import is_meant
-
-    chosen: list[Repository] = []
+    chosen: list[databases.Repository] = []
     for text in wanted:
-        matches = [one for one in repositories if is_meant(one.url, one.commit, text)]
+        matches = [one for one in repositories if data.is_meant(one.url, one.commit, text)]
         if not matches:
             names = [f"{one.name}@{one.commit[:12]}" for one in repositories]
             raise UsageError(f"{path}: no repository {text!r}.{did_you_mean(text, names)}")

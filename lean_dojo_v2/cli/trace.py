@@ -6,12 +6,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import attrs
 import click
 
 from lean_dojo_core.errors import UsageError
+from lean_dojo_core.records import Theorem
 from lean_dojo_core.wording import counted
+from lean_dojo_v2 import database as databases, tracing
 from lean_dojo_v2.cli.long_commands import long_command
 from lean_dojo_v2.cli.output import emit_json, json_option, note
 from lean_dojo_v2.cli.parameters import (
@@ -25,11 +28,6 @@ from lean_dojo_v2.cli.parameters import (
     with_options,
 )
 from lean_dojo_v2.runs import report_progress
-
-if TYPE_CHECKING:
-    from lean_dojo_core.records import Theorem
-    from lean_dojo_v2.database import Repository
-    from lean_dojo_v2.tracing import FileDone, TracedFile
 
 SHOWN_ERRORS = 20
 SHOWN_FILES = 10
@@ -87,26 +85,21 @@ def trace(
     files failed, with the most common reasons. Lean files that are in no library of the lakefile
     are left out, and named on stderr.
     """
-    import attrs
-
-    from lean_dojo_v2.database import DynamicDatabase
-    from lean_dojo_v2.tracing import LeanGitRepo, local_file, trace_repository
-
-    if local_file(source) and (url or commit):
+    if tracing.local_file(source) and (url or commit):
         raise UsageError("--url and --commit are for repositories; one file has neither")
     if commit is None and Path(source).expanduser().is_dir():
-        repo = LeanGitRepo.from_path(source, url=url)
+        repo = tracing.LeanGitRepo.from_path(source, url=url)
     else:
-        repo = LeanGitRepo(source, commit)
+        repo = tracing.LeanGitRepo(source, commit)
         if url is not None:
             repo = attrs.evolve(repo, url=url, folder=repo.path)
-    files: list[TracedFile] = []
+    files: list[tracing.TracedFile] = []
 
-    def done(report: FileDone) -> None:
+    def done(report: tracing.FileDone) -> None:
         files.append(report.file)
         report_progress(f"{report.done} of {report.total} files")
 
-    traced = trace_repository(
+    traced = tracing.trace_repository(
         repo,
         build_deps=build_deps,
         engine=engine,
@@ -124,7 +117,7 @@ def trace(
         note(line)
     if not counts["theorems"] and not counts["proofs_elsewhere"]:
         raise UsageError(f"{source}: {counted(counts['files'], 'file', 'files')} without a proof")
-    with DynamicDatabase(database) as store:
+    with databases.DynamicDatabase(database) as store:
         if store.get_repository(traced.url, traced.commit) is None:
             store.add_repository(traced)
         else:
@@ -141,7 +134,7 @@ def trace(
         )
 
 
-def _failures(files: Sequence[TracedFile]) -> dict[str, Any]:
+def _failures(files: Sequence[tracing.TracedFile]) -> dict[str, Any]:
     """Return how many commands failed, in all and by file, for ``--json``."""
     worst = sorted((one for one in files if one.errors), key=lambda one: (-one.failed, one.path))
     return {
@@ -158,7 +151,7 @@ def _failures(files: Sequence[TracedFile]) -> dict[str, Any]:
     }
 
 
-def _summary(counts: dict[str, Any], files: Sequence[TracedFile]) -> Iterator[str]:
+def _summary(counts: dict[str, Any], files: Sequence[tracing.TracedFile]) -> Iterator[str]:
     """Yield how many commands of which files have errors, and the most common reasons."""
     if not (worst := counts["files_with_errors"]):
         return
@@ -208,15 +201,7 @@ def _beside(counts: dict[str, Any]) -> Iterator[str]:
         )
 
 
-def _counts(traced: Repository) -> dict[str, Any]:
-    from lean_dojo_v2.tracing import (
-        ELSEWHERE_KEY,
-        ERRORS_KEY,
-        LEFT_OUT_KEY,
-        OUTSIDE_KEY,
-        STEPS_KEY,
-    )
-
+def _counts(traced: databases.Repository) -> dict[str, Any]:
     def tactics(proofs: Iterable[Theorem]) -> int:
         return sum(len(proof.traced_tactics) for proof in proofs)
 
@@ -228,10 +213,10 @@ def _counts(traced: Repository) -> dict[str, Any]:
         "sorry": traced.num_sorry_theorems,
         "tactics": tactics(traced.iter_theorems()) - elsewhere,
         "tactics_elsewhere": elsewhere,
-        "proofs_elsewhere": traced.metadata.get(ELSEWHERE_KEY, {}),
-        "proofs_left_out": traced.metadata.get(LEFT_OUT_KEY, {}),
-        "tactics_left_out": traced.metadata.get(STEPS_KEY, {}),
-        "files_left_out": traced.metadata.get(OUTSIDE_KEY, []),
+        "proofs_elsewhere": traced.metadata.get(tracing.ELSEWHERE_KEY, {}),
+        "proofs_left_out": traced.metadata.get(tracing.LEFT_OUT_KEY, {}),
+        "tactics_left_out": traced.metadata.get(tracing.STEPS_KEY, {}),
+        "files_left_out": traced.metadata.get(tracing.OUTSIDE_KEY, []),
         "tactics_without_digest": sum(
             tactic.digest is None
             for theorem in traced.iter_theorems()
@@ -239,5 +224,5 @@ def _counts(traced: Repository) -> dict[str, Any]:
         ),
         "premises": traced.num_premises,
         "files": traced.num_files_traced,
-        "errors": list(traced.metadata.get(ERRORS_KEY, ())),
+        "errors": list(traced.metadata.get(tracing.ERRORS_KEY, ())),
     }

@@ -17,6 +17,7 @@ from lean_dojo_core import ChecksData, Evaluates, Evaluation, HasOwnData, Prefli
 from lean_dojo_core.errors import LeanDojoError, PluginError, UsageError
 from lean_dojo_core.settings import settings_of
 from lean_dojo_core.wording import counted
+from lean_dojo_v2 import files, runs
 from lean_dojo_v2.cli.long_commands import long_command
 from lean_dojo_v2.cli.output import emit_json, json_option, note, table
 from lean_dojo_v2.cli.parameters import (
@@ -40,7 +41,6 @@ from lean_dojo_v2.cli.run import (
     reward_option,
     select_repositories,
 )
-from lean_dojo_v2.files import merged_data_dir, require_writable
 from lean_dojo_v2.settings import Settings, write_yaml
 
 OWN_DISTRIBUTION = "lean-dojo-v2"
@@ -88,8 +88,8 @@ def train(
         wanted = select_repositories(database, section.repositories, section.database_path)
         easiest_first = database.sort_repositories_by_difficulty()
         repositories = [one for one in easiest_first if one in wanted]
-        data_path = section.data_path or merged_data_dir()
-        require_writable(data_path, "--data-path")
+        data_path = section.data_path or files.merged_data_dir()
+        files.require_writable(data_path, "--data-path")
         if repositories and isinstance(trainer, ChecksData):
             with _bugs_of(entry):
                 trainer.check_data(repositories[0].iter_theorems())
@@ -117,9 +117,7 @@ def train(
         trainer.train(*arguments)
     note(f"Done. The result is in {trainer.output_dir}.")
     if as_json:
-        from lean_dojo_v2.runs import last_metrics, read_metrics
-
-        last = last_metrics(read_metrics(Path(trainer.output_dir)))
+        last = runs.last_metrics(runs.read_metrics(Path(trainer.output_dir)))
         found = {"output_dir": str(trainer.output_dir), "metrics": last, **plan}
         emit_json({"trainer": entry.qualified_name, **found})
 

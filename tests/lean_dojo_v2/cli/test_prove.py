@@ -61,9 +61,7 @@ def test_prove_writes_proofs_trees_and_a_patch(lean_dojo, place, tiny_repository
 @pytest.fixture
 def warm(place, engine, monkeypatch):
     """Have the commands work with the engine of all tests."""
-    monkeypatch.setattr(
-        "lean_dojo_v2.cli.prove_given.Server", lambda *_, **__: contextlib.nullcontext(engine)
-    )
+    monkeypatch.setattr("lean_dojo_v2.lean.Server", lambda *_, **__: contextlib.nullcontext(engine))
     return place
 
 
