@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -100,7 +99,12 @@ def _file(
         results = _of_sorries(work, found, server)
         finished, results = _finished(server, found, results)
     if work.asked.write_patch is not None:
-        patch = _patch(_path_in(work.project, file), written, text, finished)
+        places = lean.PositionMap(text)
+        changes = [
+            (places.position(one.start), places.position(one.start + len(one.written)), filled)
+            for one, filled in finished
+        ]
+        patch = agents.file_patch(written, changes, _path_in(work.project, file))
         atomic_write_bytes(work.asked.write_patch, patch.encode())
         note(f"{len(finished)} theorems → {work.asked.write_patch}")
     return found, results, [declaration.name for declaration, _ in finished]
@@ -238,23 +242,6 @@ def _path_in(project: Path | None, file: Path) -> str:
         if folder is not None and full.is_relative_to(folder.resolve()):
             return full.relative_to(folder.resolve()).as_posix()
     return full.as_posix().lstrip("/")
-
-
-def _patch(
-    path: str, written: bytes, text: str, finished: Sequence[tuple[prover.UnprovedDeclaration, str]]
-) -> str:
-    """Return a unified diff of a file that adds proofs.
-
-    ``written`` is the file's content, ``text`` as Lean reads it.
-    """
-    new = text
-    for declaration, filled in sorted(finished, key=lambda one: -one[0].start):
-        end = declaration.start + len(declaration.written)
-        new = new[: declaration.start] + filled + new[end:]
-    mark = "\ufeff" if written.startswith(BOM_UTF8) else ""
-    line_end = "\r\n" if b"\r\n" in written else "\n"
-    old, new = (mark + one.replace("\n", line_end) for one in (text, new))
-    return agents.file_patch(old, new, path)
 
 
 def _log_of(problems: Path) -> Path:
