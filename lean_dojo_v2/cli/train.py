@@ -211,15 +211,8 @@ def evaluate(
     trainer = make_trainer(entry, settings)
     if not isinstance(trainer, Evaluates):
         raise UsageError(f"trainer {entry.name!r} cannot evaluate: it has no method evaluate")
-    options = {} if split is None else {"split": split}
-    try:
-        inspect.signature(trainer.evaluate).bind(dataset, **options)
-    except TypeError as error:
-        raise UsageError(
-            f"trainer {entry.name!r} takes no such data ({error}); its method must be "
-            'evaluate(data_path=None, split="val")'
-        ) from error
-    found = trainer.evaluate(dataset, **options)
+    with _bugs_of(entry):
+        found = trainer.evaluate(dataset, **({} if split is None else {"split": split}))
     if not attrs.has(type(found)):
         raise UsageError(f"trainer {entry.name!r} gave {found!r:.80} instead of an Evaluation")
     if as_json:
