@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -34,8 +32,6 @@ from lean_dojo_v2.cli.run import (
 from lean_dojo_v2.cli.show import find_entry
 from lean_dojo_v2.settings import Settings, construct
 
-LOSS_OPEN, LOSS_CLOSE = "⟦", "⟧"
-
 
 @click.command(cls=SettingsCommand)
 @with_options
@@ -49,7 +45,7 @@ def preview(
 
     A trainer with its own data, such as statements, makes them from that.
     A trainer's examples are shown as the model reads them, including special tokens. Tokens
-    with loss are between ⟦ and ⟧ (in colour on a terminal). A formatter's examples
+    with loss are between ⟦ and ⟧ (and in colour on a terminal). A formatter's examples
     are shown as rows.
     """
     places, kinds = registry.registries(), registry.current().kinds
@@ -119,30 +115,26 @@ def _show_examples(examples: Sequence[PreviewExample], *, as_json: bool) -> None
     if as_json:
         emit_json([attrs.asdict(example) for example in examples])
         return
-    colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     for number, example in enumerate(examples, 1):
         loss = sum(token.loss for token in example.tokens)
         click.echo(f"--- example {number}: {example.source}")
         remark = f"; {example.remark}" if example.remark else ""
         click.echo(f"    {len(example.tokens)} tokens, {loss} with loss{remark}")
-        click.echo(marked(example.tokens, colour=colour))
+        click.echo(marked(example.tokens))
     _end(len(examples), "example")
 
 
-def marked(tokens: Iterable[PreviewToken], *, colour: bool = False) -> str:
-    """Join tokens, with those that carry loss between marks (or in colour).
+def marked(tokens: Iterable[PreviewToken]) -> str:
+    """Join tokens, with those that carry loss between marks, and in colour.
 
-    >>> marked([PreviewToken("⊢ 1 = 1", False), PreviewToken("rf", True), PreviewToken("l", True)])
+    >>> tokens = PreviewToken("⊢ 1 = 1", False), PreviewToken("rf", True), PreviewToken("l", True)
+    >>> click.unstyle(marked(tokens))
     '⊢ 1 = 1⟦rfl⟧'
     """
     parts = []
     for loss, run in itertools.groupby(tokens, key=lambda token: token.loss):
         text = "".join(token.text for token in run)
-        if loss and colour:
-            text = click.style(text, fg="green", bold=True)
-        elif loss:
-            text = f"{LOSS_OPEN}{text}{LOSS_CLOSE}"
-        parts.append(text)
+        parts.append(click.style(f"⟦{text}⟧", fg="green", bold=True) if loss else text)
     return "".join(parts)
 
 

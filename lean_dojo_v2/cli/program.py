@@ -125,7 +125,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if getattr(sys, name) is None:  # closed before the program began
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
     try:
-        result = cli.main(arguments, prog_name="lean-dojo", standalone_mode=False)
+        color = False if os.environ.get("NO_COLOR") else None  # None: on a terminal
+        result = cli.main(arguments, prog_name="lean-dojo", standalone_mode=False, color=color)
     except (click.Abort, KeyboardInterrupt) as error:
         # click aborts from the interrupt; a long command's message says what to do.
         click.echo(str(error.__cause__ or error) or "Interrupted.", err=True)
