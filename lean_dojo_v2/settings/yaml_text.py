@@ -18,10 +18,6 @@ MAX_YAML = 1_000_000
 """Maximum length of a YAML text, in characters."""
 MAX_NODES = 100_000
 """Maximum number of values in a YAML document, counting aliases each time."""
-MAX_DEPTH = 100
-"""Maximum nesting depth of a YAML document."""
-
-_TOO_DEEP = "it is nested too deeply"
 
 
 class YamlTextError(ValueError):
@@ -54,7 +50,8 @@ def parse_yaml(text: str) -> tuple[Any, dict[KeyPath, int]]:
     except YamlTextError:
         raise
     except RecursionError:
-        raise YamlTextError(_TOO_DEEP) from None
+        message = "it is nested too deeply, or an alias refers to what it is part of"
+        raise YamlTextError(message) from None
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = f"line {mark.line + 1}, column {mark.column + 1}" if mark else ""
@@ -64,11 +61,11 @@ def parse_yaml(text: str) -> tuple[Any, dict[KeyPath, int]]:
 
 
 def _measured(document: Node) -> dict[KeyPath, int]:
-    """Return the line of each key path, unless the document is too large or too deep."""
+    """Return the line of each key path, unless the document is too large."""
     lines: dict[KeyPath, int] = {}
-    for count, (path, line) in enumerate(_lines(document, ()), 1):
+    for path, line in _lines(document, ()):
         lines[path] = line
-        if count > MAX_NODES:
+        if len(lines) > MAX_NODES:
             message = f"with its aliases it has more than {MAX_NODES:,} values"
             raise YamlTextError(message, f"line {line}")
     return lines
@@ -85,8 +82,5 @@ def _lines(node: Node, path: KeyPath) -> Iterator[tuple[KeyPath, int]]:
         line = begin.start_mark.line + 1
         if isinstance(node, MappingNode) and not isinstance(begin, ScalarNode):
             raise YamlTextError("a list or mapping is not the name of a setting", f"line {line}")
-        if len(path) == MAX_DEPTH:
-            message = f"{_TOO_DEEP}, or an alias refers to what it is part of"
-            raise YamlTextError(message, f"line {line}")
         yield (*path, name), line
         yield from _lines(value, (*path, name))
