@@ -16,21 +16,9 @@ from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_core.wording import counted
 from lean_dojo_v2 import benchmarks, kinds, prover, runs
+from lean_dojo_v2.cli import parameters as args
 from lean_dojo_v2.cli.long_commands import long_command
 from lean_dojo_v2.cli.output import emit_json, json_option, note
-from lean_dojo_v2.cli.parameters import (
-    EXISTING_FOLDER,
-    NEW_FOLDER,
-    NUMBER,
-    argument,
-    complete_benchmark,
-    database_option,
-    group,
-    option,
-    set_option,
-    shared,
-    with_options,
-)
 from lean_dojo_v2.cli.provers import DEFAULT, ClusterChoice
 from lean_dojo_v2.cli.proving import SearchOptions, refuse_unheeded, save_tree_option, set_up_search
 from lean_dojo_v2.files import atomic_write_bytes, safe_name
@@ -47,52 +35,52 @@ _OF_AUTOMATION = {"timeout", "max_expansions", "lean_calls", "heartbeats"}
 class BenchOptions:
     """Options of the run itself."""
 
-    database: Path | None = database_option(default=None)
-    limit: int | None = option(
+    database: Path | None = args.database_option(default=None)
+    limit: int | None = args.option(
         "-n",
         "--limit",
-        **NUMBER,
+        **args.NUMBER,
         help="Take at most this many theorems, chosen by a hash of their names.",
     )
-    attempts: int = option(
-        **NUMBER,
+    attempts: int = args.option(
+        **args.NUMBER,
         default=1,
         help="Attempts per theorem, with the seeds SEED, SEED+1, … (for pass@k).",
     )
-    whole_proof: bool = option(
+    whole_proof: bool = args.option(
         is_flag=True,
         help="Let the model write each proof in one go instead of searching, one per attempt.",
     )
-    output: Path | None = option(
+    output: Path | None = args.option(
         "-o",
         "--output",
-        **NEW_FOLDER,
+        **args.NEW_FOLDER,
         help="Folder of the run (default: named after benchmark and prover, in bench/).",
     )
-    compare: Path | None = option(
+    compare: Path | None = args.option(
         metavar="RUN",
-        type=EXISTING_FOLDER,
+        type=args.EXISTING_FOLDER,
         help="Compare with the run in this folder, theorem by theorem.",
     )
-    automation: bool = option(
+    automation: bool = args.option(
         "--automation/--no-automation",
         default=True,
         show_default=False,
         help="Also try Lean's own automation alone (default: yes).",
     )
     save_tree: Path | None = save_tree_option
-    as_json: bool = shared(json_option, False)
+    as_json: bool = args.shared(json_option, False)
 
 
 @click.command()
-@with_options
+@args.with_options
 @long_command()
 def bench(
-    benchmark: str = argument(default="sample", shell_complete=complete_benchmark),
-    assignments: tuple[str, ...] = set_option,
-    choice: ClusterChoice = group(ClusterChoice),
-    search: SearchOptions = group(SearchOptions),
-    asked: BenchOptions = group(BenchOptions),
+    benchmark: str = args.argument(default="sample", shell_complete=args.complete_benchmark),
+    assignments: tuple[str, ...] = args.set_option,
+    choice: ClusterChoice = args.group(ClusterChoice),
+    search: SearchOptions = args.group(SearchOptions),
+    asked: BenchOptions = args.group(BenchOptions),
 ) -> None:
     """Measure how many theorems of a BENCHMARK a prover proves.
 

@@ -13,20 +13,9 @@ from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_core.wording import counted
 from lean_dojo_v2 import benchmarks, lean, prover, tracing
+from lean_dojo_v2.cli import parameters as args
 from lean_dojo_v2.cli.long_commands import long_command
 from lean_dojo_v2.cli.output import emit_json, json_option, keep_stdout_for_json, note
-from lean_dojo_v2.cli.parameters import (
-    EXISTING_FILE,
-    FOLDER,
-    argument,
-    engine_option,
-    goal_option,
-    group,
-    import_option,
-    option,
-    shared,
-    with_options,
-)
 from lean_dojo_v2.errors import UnreadableFileError
 from lean_dojo_v2.files import read_named
 
@@ -38,33 +27,33 @@ STDIN = "-"
 class _Asked:
     """The options of the check."""
 
-    file: str | None = argument(required=False, metavar="[FILE.lean|-]")
-    reference: Path | None = option(
+    file: str | None = args.argument(required=False, metavar="[FILE.lean|-]")
+    reference: Path | None = args.option(
         metavar="FILE.lean",
-        type=EXISTING_FILE,
+        type=args.EXISTING_FILE,
         help="File that states what FILE must prove, with `sorry` in place of proofs.",
     )
-    goal: str | None = goal_option
-    statement: str | None = option(
+    goal: str | None = args.goal_option
+    statement: str | None = args.option(
         metavar="THEOREM",
         help="A theorem without its proof, such as 'theorem t (n : Nat) : n = n'.",
     )
-    proof: str | None = option(
+    proof: str | None = args.option(
         metavar="TACTICS", help="Block of tactics, one per line; - reads standard input."
     )
-    imports: tuple[str, ...] = import_option
-    project: Path | None = option(
-        **FOLDER,
+    imports: tuple[str, ...] = args.import_option
+    project: Path | None = args.option(
+        **args.FOLDER,
         help="Lake project whose modules may be imported (default: the one that contains FILE).",
     )
-    engine: str = shared(engine_option, "auto")
-    timeout: float = option(
+    engine: str = args.shared(args.engine_option, "auto")
+    timeout: float = args.option(
         metavar="SECONDS",
         type=click.FloatRange(min=1),
         default=FILE_SECONDS,
         help="Seconds that Lean may take.",
     )
-    as_json: bool = shared(json_option, False)
+    as_json: bool = args.shared(json_option, False)
 
     def __attrs_post_init__(self) -> None:
         whats = {"FILE": self.file, "--goal": self.goal, "--statement": self.statement}
@@ -88,9 +77,9 @@ class _Asked:
 
 @click.command()
 @click.pass_context
-@with_options
+@args.with_options
 @long_command(resumes=False)
-def check(context: click.Context, asked: _Asked = group(_Asked)) -> None:
+def check(context: click.Context, asked: _Asked = args.group(_Asked)) -> None:
     """Verify a file, or the proof of a goal or statement, in full.
 
     There must be no error, no `sorry`, no axiom besides Lean's three and nothing unsafe; with

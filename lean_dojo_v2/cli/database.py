@@ -15,18 +15,8 @@ from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import Theorem, remove_marks
 from lean_dojo_core.wording import counted
 from lean_dojo_v2 import database as databases, prover, sample
+from lean_dojo_v2.cli import parameters as args
 from lean_dojo_v2.cli.output import emit_json, json_option, note, table
-from lean_dojo_v2.cli.parameters import (
-    ANY_FILE,
-    ANY_FOLDER,
-    NUMBER,
-    argument,
-    database_option,
-    option,
-    repo_option,
-    shared,
-    with_options,
-)
 from lean_dojo_v2.cli.run import open_database, select_repositories
 
 FORMATS = ("jsonl", "parquet", "hf")
@@ -42,8 +32,10 @@ def database() -> None:
 
 
 @database.command(short_help="List repositories with their numbers of theorems and premises.")
-@with_options
-def show(path: Path = database_option("--database"), as_json: bool = shared(json_option)) -> None:
+@args.with_options
+def show(
+    path: Path = args.database_option("--database"), as_json: bool = args.shared(json_option)
+) -> None:
     """List the repositories of a database, in the order they were added."""
     with open_database(path, read_only=True) as opened:
         repositories = [repository.header_to_dict() for repository in opened.repositories]
@@ -86,10 +78,10 @@ _SOURCE = _Source(exists=True, dir_okay=False, path_type=Path)
 
 
 @database.command("import", short_help="Copy the repositories of one database into another.")
-@with_options
+@args.with_options
 def import_(
-    source: Path = argument(type=_SOURCE),
-    destination: Path = argument(type=ANY_FILE),
+    source: Path = args.argument(type=_SOURCE),
+    destination: Path = args.argument(type=args.ANY_FILE),
 ) -> None:
     """Copy the repositories of SOURCE into the database DESTINATION, which is created if needed.
 
@@ -109,18 +101,18 @@ def import_(
 
 
 @database.command(short_help="Write the splits and the corpus that trainers read.")
-@with_options
+@args.with_options
 def export(
-    path: Path = database_option("--database"),
-    repositories: tuple[str, ...] = repo_option,
-    format_: str = option(
+    path: Path = args.database_option("--database"),
+    repositories: tuple[str, ...] = args.repo_option,
+    format_: str = args.option(
         "--format",
         type=click.Choice(["splits", *FORMATS]),
         default="splits",
         help="What trainers read, or a table of tactics for other tools.",
     ),
-    destination: Path = argument(type=ANY_FOLDER),
-    as_json: bool = shared(json_option),
+    destination: Path = args.argument(type=args.ANY_FOLDER),
+    as_json: bool = args.shared(json_option),
 ) -> None:
     """Write the data of the repositories into the folder DESTINATION.
 
@@ -143,15 +135,17 @@ def export(
 
 
 @database.command(short_help="Show theorems with their tactics and goals, page by page.")
-@with_options
+@args.with_options
 def browse(
     *,
-    words: tuple[str, ...] = argument(metavar="[WORD]…", nargs=-1),
-    path: Path = database_option("--database"),
-    repositories: tuple[str, ...] = repo_option,
-    sorry: bool = option(is_flag=True, help="Only theorems that their author left sorry."),
-    limit: int | None = option("-n", "--limit", **NUMBER, help="Show at most this many theorems."),
-    as_json: bool = shared(json_option),
+    words: tuple[str, ...] = args.argument(metavar="[WORD]…", nargs=-1),
+    path: Path = args.database_option("--database"),
+    repositories: tuple[str, ...] = args.repo_option,
+    sorry: bool = args.option(is_flag=True, help="Only theorems that their author left sorry."),
+    limit: int | None = args.option(
+        "-n", "--limit", **args.NUMBER, help="Show at most this many theorems."
+    ),
+    as_json: bool = args.shared(json_option),
 ) -> None:
     """Show the theorems whose name, file, statement or tactics contain all WORDS.
 

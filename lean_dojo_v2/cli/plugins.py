@@ -12,9 +12,9 @@ import click
 from lean_dojo_core import PluginInfo, registry
 from lean_dojo_core.discovery import STRICT_VARIABLE
 from lean_dojo_core.installed import host_requirements
+from lean_dojo_v2.cli import parameters as args
 from lean_dojo_v2.cli.lazy import LazyCommand, LazyGroup
 from lean_dojo_v2.cli.output import emit_json, json_option, note, table
-from lean_dojo_v2.cli.parameters import KIND
 
 _SUMMARIES = {
     "install": "Install plugins into this environment, with pip.",
@@ -36,7 +36,7 @@ COMMANDS = {
 @click.option(
     "--kind",
     metavar="KIND",
-    type=KIND,
+    type=args.KIND,
     help="Only this kind, such as trainer or reward-function.",
 )
 @click.option("--failed", is_flag=True, help="Only plugins that are not active, with the reason.")

@@ -16,17 +16,17 @@ from lean_dojo_core.errors import PluginError, UsageError
 from lean_dojo_core.installed import HOST_DISTRIBUTION, normalise
 from lean_dojo_core.testing.suite import Finding, Guard
 from lean_dojo_core.wording import did_you_mean
+from lean_dojo_v2.cli import parameters as args
 from lean_dojo_v2.cli.output import emit_json, json_option, note, paragraph
-from lean_dojo_v2.cli.parameters import argument, option, shared, with_options
 from lean_dojo_v2.files import atomic_write_text
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
 @click.pass_context
-@with_options
+@args.with_options
 def install(
     context: click.Context,
-    arguments: tuple[str, ...] = argument(
+    arguments: tuple[str, ...] = args.argument(
         metavar="PACKAGE…", nargs=-1, required=True, type=click.UNPROCESSED
     ),
 ) -> None:
@@ -53,10 +53,10 @@ def install(
 
 
 @click.command()
-@with_options
+@args.with_options
 def uninstall(
-    names: tuple[str, ...] = argument(metavar="NAME…", nargs=-1, required=True),
-    yes: bool = option("-y", "--yes", is_flag=True, help="Do not ask for confirmation."),
+    names: tuple[str, ...] = args.argument(metavar="NAME…", nargs=-1, required=True),
+    yes: bool = args.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation."),
 ) -> None:
     """Uninstall the distributions of the plugins NAMES, with pip."""
     found = list(dict.fromkeys(_distribution_of(name) for name in names))
@@ -158,13 +158,13 @@ timeout_option = click.option(
 
 @click.command()
 @click.pass_context
-@with_options
+@args.with_options
 def check(
     context: click.Context,
-    plugin: str = argument(shell_complete=_complete),
-    show_all: bool = option("--all", is_flag=True, help="Also list the checks that passed."),
-    timeout: float | None = shared(timeout_option),
-    as_json: bool = shared(json_option),
+    plugin: str = args.argument(shell_complete=_complete),
+    show_all: bool = args.option("--all", is_flag=True, help="Also list the checks that passed."),
+    timeout: float | None = args.shared(timeout_option),
+    as_json: bool = args.shared(json_option),
 ) -> None:
     """Run the conformance checks on a PLUGIN; exits with 1 if one fails.
 

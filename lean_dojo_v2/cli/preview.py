@@ -11,35 +11,19 @@ import click
 
 from lean_dojo_core import PreviewExample, Previews, PreviewToken, Theorem, registry
 from lean_dojo_core.errors import UsageError
+from lean_dojo_v2.cli import parameters as args, run
 from lean_dojo_v2.cli.output import emit_json, json_option, note
-from lean_dojo_v2.cli.parameters import (
-    NUMBER,
-    argument,
-    complete_any_name,
-    group,
-    option,
-    shared,
-    with_options,
-)
-from lean_dojo_v2.cli.run import (
-    RunOptions,
-    SettingsCommand,
-    gather,
-    make_trainer,
-    open_database,
-    select_repositories,
-)
 from lean_dojo_v2.cli.show import find_entry
 from lean_dojo_v2.settings import Settings, construct
 
 
-@click.command(cls=SettingsCommand)
-@with_options
+@click.command(cls=run.SettingsCommand)
+@args.with_options
 def preview(
-    name: str = argument(shell_complete=complete_any_name),
-    given: RunOptions = group(RunOptions),
-    limit: int = option("-n", "--limit", **NUMBER, default=3, help="How many examples."),
-    as_json: bool = shared(json_option),
+    name: str = args.argument(shell_complete=args.complete_any_name),
+    given: run.RunOptions = args.group(run.RunOptions),
+    limit: int = args.option("-n", "--limit", **args.NUMBER, default=3, help="How many examples."),
+    as_json: bool = args.shared(json_option),
 ) -> None:
     """Show the first examples that the trainer or formatter NAME makes from the database.
 
@@ -51,13 +35,13 @@ def preview(
     places, kinds = registry.registries(), registry.current().kinds
     makers = [key for key, spec in kinds.items() if spec.gives_rows and name in places[key]]
     entry = find_entry(name, makers[0] if makers else None)
-    settings, section = gather(given)
+    settings, section = run.gather(given)
     maker = _maker(entry, settings)
     if isinstance(maker, Previews) and getattr(maker, "own_data", None) is not None:
         _show_examples(maker.preview((), limit), as_json=as_json)
         return
-    database = open_database(section.database_path, read_only=True)
-    repositories = select_repositories(database, section.repositories, section.database_path)
+    database = run.open_database(section.database_path, read_only=True)
+    repositories = run.select_repositories(database, section.repositories, section.database_path)
     theorems = itertools.chain.from_iterable(one.iter_theorems() for one in repositories)
     if isinstance(maker, Previews):
         _show_examples(maker.preview(theorems, limit), as_json=as_json)
@@ -75,7 +59,7 @@ def _maker(entry: registry.Entry[Any, Any], settings: Settings) -> Any:
         owner = f"{kind} {entry.name!r}"
         return construct(target, settings, owner=owner) if isinstance(target, type) else target
     if hasattr(target, "preview"):
-        return make_trainer(entry, settings)
+        return run.make_trainer(entry, settings)
     chosen = settings.values.get("formatter") or entry.spec.default_formatter
     if not isinstance(chosen, str):
         raise UsageError(
@@ -132,8 +116,8 @@ def marked(tokens: Iterable[PreviewToken]) -> str:
     '⊢ 1 = 1⟦rfl⟧'
     """
     parts = []
-    for loss, run in itertools.groupby(tokens, key=lambda token: token.loss):
-        text = "".join(token.text for token in run)
+    for loss, alike in itertools.groupby(tokens, key=lambda token: token.loss):
+        text = "".join(token.text for token in alike)
         parts.append(click.style(f"⟦{text}⟧", fg="green", bold=True) if loss else text)
     return "".join(parts)
 

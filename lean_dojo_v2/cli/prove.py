@@ -10,9 +10,9 @@ from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import Theorem
 from lean_dojo_core.wording import did_you_mean
 from lean_dojo_v2 import agent as agents, tracing
+from lean_dojo_v2.cli import parameters as args
 from lean_dojo_v2.cli.long_commands import long_command
 from lean_dojo_v2.cli.output import note
-from lean_dojo_v2.cli.parameters import DEFAULT_DATABASE, group, with_options
 from lean_dojo_v2.cli.prove_given import prove_given
 from lean_dojo_v2.cli.provers import ClusterChoice
 from lean_dojo_v2.cli.proving import ProveTarget, ProvingOptions, prove_with, set_up
@@ -20,12 +20,12 @@ from lean_dojo_v2.cli.run import open_database, select_repositories
 
 
 @click.command()
-@with_options
+@args.with_options
 @long_command()
 def prove(
-    what: ProveTarget = group(ProveTarget),
-    choice: ClusterChoice = group(ClusterChoice),
-    asked: ProvingOptions = group(ProvingOptions),
+    what: ProveTarget = args.group(ProveTarget),
+    choice: ClusterChoice = args.group(ClusterChoice),
+    asked: ProvingOptions = args.group(ProvingOptions),
 ) -> None:
     """Prove a goal, the `sorry`s of a file, or those of a database.
 
@@ -52,7 +52,7 @@ def prove(
 
 
 def _prove_traced(what: ProveTarget, choice: ClusterChoice, asked: ProvingOptions) -> None:
-    database = what.database or DEFAULT_DATABASE
+    database = what.database or args.DEFAULT_DATABASE
     if not database.is_file():
         open_database(database)  # raises if it is missing
     agent = agents.ProverAgent(choice.make, database, asked.config())

@@ -13,8 +13,8 @@ from lean_dojo_core import Entry
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.settings import settings_of
 from lean_dojo_v2 import kinds, prover
+from lean_dojo_v2.cli import parameters as args
 from lean_dojo_v2.cli.output import note
-from lean_dojo_v2.cli.parameters import complete_formatter, complete_prover, option
 from lean_dojo_v2.lean_agent import ProverConfig
 from lean_dojo_v2.settings import Settings, parse_assignment, resolve
 
@@ -30,34 +30,34 @@ _BIG = 1_000_000_000
 class ProverChoice:
     """The options that choose a prover."""
 
-    prover: str | None = option(
+    prover: str | None = args.option(
         metavar="NAME",
-        shell_complete=complete_prover,
+        shell_complete=args.complete_prover,
         help="Prover (default with --model: `hf`; with --external: `external`).",
     )
-    model: str | None = option(
+    model: str | None = args.option(
         metavar="MODEL",
         type=click.Path(),
         help="Model trained by sft, expert-iteration or grpo: a folder or hub id (default: "
         "`shipped`, the model included in LeanDojo, if there is one).",
     )
-    external: str | None = option(
+    external: str | None = args.option(
         metavar="MODEL", help="Model behind an OpenAI-compatible endpoint."
     )
-    endpoint: str | None = option(
+    endpoint: str | None = args.option(
         metavar="URL",
         help="OpenAI-compatible server of --model (vLLM, SGLang, llama.cpp), for example "
         "http://localhost:8000/v1; without it the model is loaded locally.",
     )
-    formatter: str | None = option(
+    formatter: str | None = args.option(
         metavar="NAME",
-        shell_complete=complete_formatter,
+        shell_complete=args.complete_formatter,
         help="Dataset formatter of the model (default: the one recorded in training).",
     )
-    device: str | None = option(
+    device: str | None = args.option(
         metavar="DEVICE", help="Where --model runs: auto, cpu, cuda or mps."
     )
-    prover_settings: tuple[str, ...] = option(
+    prover_settings: tuple[str, ...] = args.option(
         "--prover-set",
         multiple=True,
         metavar="KEY=VALUE",
@@ -172,7 +172,7 @@ class ProverChoice:
 class ClusterChoice(ProverChoice):
     """The options that choose a prover, and where it searches."""
 
-    ray: bool = option(
+    ray: bool = args.option(
         is_flag=True,
         help="Search on a Ray cluster: actors with a model and -j engines each, as many as fit.",
     )

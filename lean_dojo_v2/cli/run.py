@@ -14,17 +14,7 @@ from lean_dojo_core.errors import ConfigError, LeanDojoError, UsageError
 from lean_dojo_core.settings import settings_of
 from lean_dojo_core.wording import did_you_mean
 from lean_dojo_v2 import data, database as databases
-from lean_dojo_v2.cli.parameters import (
-    DEFAULT_DATABASE,
-    NEW_FOLDER,
-    complete_formatter,
-    complete_reward,
-    config_option,
-    database_option,
-    option,
-    repo_option,
-    set_option,
-)
+from lean_dojo_v2.cli import parameters as args
 from lean_dojo_v2.settings import Settings, construct, parse_assignment, read_settings, with_inner
 
 _GIVEN = "lean_dojo_v2.cli.given"
@@ -51,14 +41,14 @@ class RunSection:
     @property
     def database_path(self) -> Path:
         """The database, or its default."""
-        return self.database or DEFAULT_DATABASE
+        return self.database or args.DEFAULT_DATABASE
 
 
-reward_option = option(
+reward_option = args.option(
     "--reward",
     multiple=True,
     metavar="NAME[:weight]",
-    shell_complete=complete_reward,
+    shell_complete=args.complete_reward,
     help="Reward, for a trainer that takes rewards; may be repeated.",
 )
 
@@ -67,19 +57,19 @@ reward_option = option(
 class RunOptions:
     """The options for data and settings of a training."""
 
-    files: tuple[Path, ...] = config_option
-    assignments: tuple[str, ...] = set_option
-    database: Path | None = database_option(default=None)
-    data_path: Path | None = option(
+    files: tuple[Path, ...] = args.config_option
+    assignments: tuple[str, ...] = args.set_option
+    database: Path | None = args.database_option(default=None)
+    data_path: Path | None = args.option(
         "--data-path",
         "--dataset",
-        **NEW_FOLDER,
+        **args.NEW_FOLDER,
         help="Folder for the exported data (default: raid/data/merged).",
     )
-    repositories: tuple[str, ...] = repo_option
-    formatter: str | None = option(
+    repositories: tuple[str, ...] = args.repo_option
+    formatter: str | None = args.option(
         metavar="NAME",
-        shell_complete=complete_formatter,
+        shell_complete=args.complete_formatter,
         help="Dataset formatter to use instead of the trainer's own.",
     )
     rewards: tuple[str, ...] = reward_option

@@ -17,16 +17,8 @@ from lean_dojo_core import registry
 from lean_dojo_core.errors import AmbiguousNameError, UnknownNameError, UsageError
 from lean_dojo_core.settings import Setting, settings_of
 from lean_dojo_core.wording import did_you_mean
+from lean_dojo_v2.cli import parameters as args
 from lean_dojo_v2.cli.output import emit_json, json_option, note, paragraph
-from lean_dojo_v2.cli.parameters import (
-    ANY_FILE,
-    KIND,
-    argument,
-    complete_any_name,
-    option,
-    shared,
-    with_options,
-)
 from lean_dojo_v2.cli.run import RUN_KEY, RunSection
 from lean_dojo_v2.files import atomic_write_text
 from lean_dojo_v2.settings import class_in, json_schema, with_inner, write_yaml
@@ -42,18 +34,20 @@ RUN = Setting(
 )
 """The section ``run:`` of a trainer's file."""
 _WIDTH = 98
-_name: Any = argument(shell_complete=complete_any_name)
-_kind: Any = option(
+_name: Any = args.argument(shell_complete=args.complete_any_name)
+_kind: Any = args.option(
     "--kind",
     metavar="KIND",
-    type=KIND,
+    type=args.KIND,
     help="Kind of NAME, such as trainer or prover, if several kinds have this name.",
 )
 
 
 @click.command()
-@with_options
-def show(name: str = _name, kind: str | None = _kind, as_json: bool = shared(json_option)) -> None:
+@args.with_options
+def show(
+    name: str = _name, kind: str | None = _kind, as_json: bool = args.shared(json_option)
+) -> None:
     """Show the plugin object NAME, whatever its kind.
 
     Prints its settings with type, default and help (the keys of a `train` file), what it needs, and
@@ -167,7 +161,7 @@ def config() -> None:
 
 
 @config.command("schema", short_help="Print the JSON Schema of NAME's settings.")
-@with_options
+@args.with_options
 def schema_command(name: str = _name, kind: str | None = _kind) -> None:
     """Print the JSON Schema of the file that `lean-dojo train NAME -c FILE` reads.
 
@@ -182,15 +176,15 @@ def schema_command(name: str = _name, kind: str | None = _kind) -> None:
 
 
 @config.command("init", short_help="Write a commented file with all of NAME's settings.")
-@with_options
+@args.with_options
 def init(
     name: str = _name,
     kind: str | None = _kind,
-    output: Path | None = option(
+    output: Path | None = args.option(
         "-o",
         "--output",
         metavar="FILE",
-        type=ANY_FILE,
+        type=args.ANY_FILE,
         help="The file to write, which must not exist (default: standard output).",
     ),
 ) -> None:

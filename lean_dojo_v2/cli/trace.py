@@ -15,18 +15,9 @@ from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import Theorem
 from lean_dojo_core.wording import counted
 from lean_dojo_v2 import database as databases, tracing
+from lean_dojo_v2.cli import parameters as args
 from lean_dojo_v2.cli.long_commands import long_command
 from lean_dojo_v2.cli.output import emit_json, json_option, note
-from lean_dojo_v2.cli.parameters import (
-    NUMBER,
-    argument,
-    commit_option,
-    database_option,
-    engine_option,
-    option,
-    shared,
-    with_options,
-)
 from lean_dojo_v2.runs import report_progress
 
 SHOWN_ERRORS = 20
@@ -35,37 +26,39 @@ SHOWN_REASONS = 5
 
 
 @click.command()
-@with_options
+@args.with_options
 @long_command()
 def trace(
     *,
-    source: str = argument(metavar="URL|PATH", type=click.Path()),
-    database: Path = database_option("-o", "--output", "--database"),
-    commit: str | None = commit_option,
-    url: str | None = option(
+    source: str = args.argument(metavar="URL|PATH", type=click.Path()),
+    database: Path = args.database_option("-o", "--output", "--database"),
+    commit: str | None = args.commit_option,
+    url: str | None = args.option(
         metavar="URL", help="Address to record in the database instead of URL or PATH."
     ),
-    build_deps: bool = option(is_flag=True, help="Also trace the dependencies that it imports."),
-    engine: str = shared(engine_option),
-    jobs: int | None = option(
+    build_deps: bool = args.option(
+        is_flag=True, help="Also trace the dependencies that it imports."
+    ),
+    engine: str = args.shared(args.engine_option),
+    jobs: int | None = args.option(
         "-j",
         "--jobs",
         "--workers",
-        **NUMBER,
+        **args.NUMBER,
         help="Lean engines to run in parallel (default: one per core, as far as memory allows).",
     ),
-    timeout: float = option(
+    timeout: float = args.option(
         metavar="SECONDS",
         type=click.FloatRange(min=1),
         default=600,
         help="Seconds that a file may take.",
     ),
-    date: datetime | None = option(
+    date: datetime | None = args.option(
         metavar="DATE",
         type=click.DateTime(),
         help="Date to record instead of now, such as 2026-11-21 (to reproduce the same data).",
     ),
-    as_json: bool = shared(json_option),
+    as_json: bool = args.shared(json_option),
 ) -> None:
     """Trace a Lean repository into a database, with real Lean.
 
