@@ -241,7 +241,7 @@ def _lines(report: benchmarks.Report) -> list[str]:
     states = "state" if search.max_expansions is None else f"of {search.max_expansions} states"
     calls = "" if search.lean_calls is None else f", {search.lean_calls} Lean calls a theorem"
     heading = (
-        f"{name}: {counted(mine.attempts, 'proof', 'proofs')} written for each theorem"
+        f"{name}: {counted(mine.attempts, 'proof')} written for each theorem"
         if report.request.get("whole_proof")
         else f"{name}: at most {search.num_sampled_tactics} samples{beside} "
         f"at each {states}, {search.heartbeats} heartbeats a tactic{calls}"
@@ -254,7 +254,7 @@ def _lines(report: benchmarks.Report) -> list[str]:
     if report.automation is not None:
         lines.append(f"automation alone {report.automation.proved}")
         lines.append(
-            f"beyond automation: {counted(len(report.beyond), 'theorem', 'theorems')}; "
+            f"beyond automation: {counted(len(report.beyond), 'theorem')}; "
             f"automation alone proves {len(report.missed)} that are not among these"
         )
     lines.append(
@@ -272,10 +272,10 @@ def _lines(report: benchmarks.Report) -> list[str]:
 def _warnings(summary: benchmarks.Summary) -> list[str]:
     lines = []
     if names := summary.ended_by_clock:
-        where = counted(len(names), "theorem", "theorems")
+        where = counted(len(names), "theorem")
         lines.append(f"a time limit, instead of a count, ended work on {where}: {', '.join(names)}")
     if failed := summary.cannot_open:
-        where = counted(len(failed), "theorem", "theorems")
+        where = counted(len(failed), "theorem")
         name, why = next(iter(failed.items()))
         example = f"{name}: {why.partition(chr(10))[0]}"
         lines.append(f"Lean cannot open {where}, counted as not proved, such as {example}")
@@ -289,8 +289,8 @@ def _warnings(summary: benchmarks.Summary) -> list[str]:
 
 def _comparison(compared: benchmarks.Compared) -> list[str]:
     counts = compared.counts
-    theorems = counted(compared.theorems, "theorem", "theorems")
-    attempts = counted(compared.attempts, "attempt", "attempts")
+    theorems = counted(compared.theorems, "theorem")
+    attempts = counted(compared.attempts, "attempt")
     lines = [
         f"compared with {compared.run}, on {theorems} with {attempts} each:",
         (

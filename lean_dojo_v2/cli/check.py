@@ -19,7 +19,6 @@ from lean_dojo_v2.cli.output import emit_json, json_option, keep_stdout_for_json
 from lean_dojo_v2.errors import UnreadableFileError
 from lean_dojo_v2.files import read_named
 
-FILE_SECONDS = 300.0
 STDIN = "-"
 
 
@@ -50,7 +49,7 @@ class _Asked:
     timeout: float = args.option(
         metavar="SECONDS",
         type=click.FloatRange(min=1),
-        default=FILE_SECONDS,
+        default=300.0,
         help="Seconds that Lean may take.",
     )
     as_json: bool = args.shared(json_option, False)
@@ -124,7 +123,7 @@ def _of_file(asked: _Asked) -> dict[str, Any]:
     for theorem in answer["theorems"]:
         if not theorem["valid"]:
             note(f"{name}:{theorem['line']}: {theorem['name']}: {theorem['detail']}")
-    count = counted(len(answer["theorems"]), "theorem", "theorems")
+    count = counted(len(answer["theorems"]), "theorem")
     note(f"{name}: holds, {count}" if answer["valid"] else f"{name}: no proof: {answer['detail']}")
     return answer
 

@@ -19,6 +19,10 @@ from lean_dojo_v2.cli import parameters as args
 from lean_dojo_v2.cli.output import emit_json, json_option, note, table
 from lean_dojo_v2.cli.run import open_database, select_repositories
 
+COUNTS = (
+    "total_theorems", "num_proven_theorems", "num_sorry_theorems_unproved",
+    "num_sorry_theorems_proved", "num_premises",
+)  # fmt: skip
 FORMATS = ("jsonl", "parquet", "hf")
 
 
@@ -48,16 +52,7 @@ def show(
     table(
         ("REPOSITORY", "COMMIT", "LEAN", "THEOREMS", "PROVEN", "SORRY", "PROVED", "PREMISES"),
         [
-            (
-                one["name"],
-                one["commit"][:12],
-                one["lean_version"] or "?",
-                str(one["total_theorems"]),
-                str(one["num_proven_theorems"]),
-                str(one["num_sorry_theorems_unproved"]),
-                str(one["num_sorry_theorems_proved"]),
-                str(one["num_premises"]),
-            )
+            (one["name"], one["commit"][:12], one["lean_version"] or "?", *map(one.get, COUNTS))
             for one in repositories
         ],
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import attrs
 import click
 
 from lean_dojo_v2 import lean as engines
@@ -101,9 +102,7 @@ def check(
             {
                 "engine": named,
                 "holds": not failed,
-                "results": [
-                    {"kind": one.kind, "what": one.what, "problem": one.problem} for one in results
-                ],
+                "results": [attrs.asdict(one) for one in results],
             }
         )
     else:

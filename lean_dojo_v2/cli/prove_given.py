@@ -63,7 +63,7 @@ def _emit_file(
         theorems = len({one.declaration.start for one in found})
         click.echo(
             f"Proved {proved} of {counted(len(found), 'sorry', 'sorries')}, and so "
-            f"{len(completed)} of {counted(theorems, 'theorem', 'theorems')}"
+            f"{len(completed)} of {counted(theorems, 'theorem')}"
         )
 
 

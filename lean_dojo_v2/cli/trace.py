@@ -109,7 +109,7 @@ def trace(
     for line in (*_summary(counts, files), *_beside(counts)):
         note(line)
     if not counts["theorems"] and not counts["proofs_elsewhere"]:
-        raise UsageError(f"{source}: {counted(counts['files'], 'file', 'files')} without a proof")
+        raise UsageError(f"{source}: {counted(counts['files'], 'file')} without a proof")
     with databases.DynamicDatabase(database) as store:
         if store.get_repository(traced.url, traced.commit) is None:
             store.add_repository(traced)
@@ -119,11 +119,10 @@ def trace(
         emit_json({"database": str(database), **counts})
     else:
         note(
-            f"{traced.name} at {traced.commit[:12]}: "
-            f"{counted(counts['theorems'], 'theorem', 'theorems')} ({counts['sorry']} sorry), "
-            f"{counted(counts['tactics'], 'tactic', 'tactics')}, "
-            f"{counted(counts['premises'], 'premise', 'premises')} in "
-            f"{counted(counts['files'], 'file', 'files')} → {database}"
+            f"{traced.name} at {traced.commit[:12]}: {counted(counts['theorems'], 'theorem')} "
+            f"({counts['sorry']} sorry), {counted(counts['tactics'], 'tactic')}, "
+            f"{counted(counts['premises'], 'premise')} in {counted(counts['files'], 'file')} "
+            f"→ {database}"
         )
 
 
@@ -167,13 +166,13 @@ def _beside(counts: dict[str, Any]) -> Iterator[str]:
     elsewhere, left_out = counts["proofs_elsewhere"], counts["proofs_left_out"]
     if outside := counts["files_left_out"]:
         shown = ", ".join(outside[:SHOWN_FILES]) + (", …" if len(outside) > SHOWN_FILES else "")
-        number = counted(len(outside), "file", "files")
+        number = counted(len(outside), "file")
         yield f"left out {number} in no library of the lakefile: {shown}"
     if elsewhere:
         tactics = counts["tactics_elsewhere"]
         share = tactics / (tactics + counts["tactics"])
         kinds = ", ".join(f"{kind} {count}" for kind, count in elsewhere.items())
-        number = counted(sum(elsewhere.values()), "proof", "proofs")
+        number = counted(sum(elsewhere.values()), "proof")
         yield (
             f"also {number} outside theorems, with {share:.1%} of all tactics "
             f"({tactics}): {kinds}; they are training data"
@@ -185,11 +184,11 @@ def _beside(counts: dict[str, Any]) -> Iterator[str]:
         yield f"left out {share:.1%} of the proofs ({number}): {reasons}"
     if steps := counts["tactics_left_out"]:
         reasons = ", ".join(f"{count} {reason}" for reason, count in steps.items())
-        number = counted(sum(steps.values()), "tactic", "tactics")
+        number = counted(sum(steps.values()), "tactic")
         yield f"{number} left out, not steps of a proof: {reasons}"
     if unknown := counts["tactics_without_digest"]:
         yield (
-            f"{counted(unknown, 'tactic', 'tactics')} without a digest of the state, which the "
+            f"{counted(unknown, 'tactic')} without a digest of the state, which the "
             "engine does not provide: rewards compare states by text"
         )
 

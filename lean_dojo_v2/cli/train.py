@@ -23,8 +23,6 @@ from lean_dojo_v2.cli.long_commands import long_command
 from lean_dojo_v2.cli.output import emit_json, json_option, note, table
 from lean_dojo_v2.settings import Settings, write_yaml
 
-OWN_DISTRIBUTION = "lean-dojo-v2"
-"""Bugs of our own trainers are shown as they are."""
 OWN_DATA = "data_path"
 """The setting of a trainer with its own dataset (``progress``)."""
 
@@ -110,7 +108,7 @@ def _bugs_of(entry: registry.Entry[Any, Any]) -> Iterator[None]:
     except (LeanDojoError, OSError, click.ClickException, click.Abort):
         raise
     except Exception as error:
-        if entry.distribution == OWN_DISTRIBUTION:
+        if entry.plugin.builtin:  # our own bugs are shown as they are
             raise
         home = Path(inspect.getfile(entry.load())).parent
         frames = traceback.extract_tb(error.__traceback__)
