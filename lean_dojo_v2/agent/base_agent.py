@@ -79,9 +79,7 @@ class BaseAgent(ABC):
     def setup_github_repository(self, url: str, commit: str) -> Repository:
         """Fetch a repository, trace it into the database, and work on it from now on.
 
-        Args:
-            url: Any address that git clones.
-            commit: A commit, branch or tag.
+        The url is any address that git clones, the commit a commit, branch or tag.
 
         Raises:
             TraceError: If it cannot be fetched or traced.
@@ -193,12 +191,9 @@ class BaseAgent(ABC):
     def prove_theorem(
         self, theorem: Theorem, repo: LeanGitRepo, whole_proof: bool = False
     ) -> SearchResult:
-        """Prove one theorem, print the result and record a proof.
+        """Prove one theorem of a repository, print the result and record a proof.
 
-        Args:
-            theorem: The theorem.
-            repo: Its repository.
-            whole_proof: Let the model write the proof in one go.
+        With ``whole_proof`` the model writes the proof in one go.
         """
         if self.prover is None:
             self._setup_prover()

@@ -160,12 +160,9 @@ class DynamicDatabase:
         return proven
 
     def trace_repository(self, url: str, commit: str, build_deps: bool = False) -> Repository:
-        """Trace a repository with Lean and add it, unless it is in the database.
+        """Trace a repository, an address or a local path, and add it unless it is in the database.
 
-        Args:
-            url: Its address, or a local path.
-            commit: The commit to check out.
-            build_deps: Trace its dependencies too.
+        With ``build_deps`` its dependencies are traced, too.
 
         Raises:
             TraceError: If it cannot be fetched or traced.

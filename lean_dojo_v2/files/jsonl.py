@@ -39,10 +39,8 @@ def read_lines(file: Path) -> Iterator[dict[str, Any]]:
 def read_records(file: Path, make: Callable[..., RecordT], what: str) -> Iterator[RecordT]:
     """Read a JSONL file, if it exists, as records; an incomplete line is skipped with a warning.
 
-    Args:
-        file: The file.
-        make: Makes a record; its parameters are the keys of a line.
-        what: What a line should be, for the message about one that is not.
+    The keys of a line are the parameters of ``make``. A ``DataError`` says that a line is not
+    ``what`` it should be.
     """
     if not file.is_file():
         return

@@ -259,9 +259,7 @@ class TrainingConfig:
     ) -> dict[str, Any]:
         """Return the keyword arguments of ``RetrievalDataModule``.
 
-        Args:
-            data_path: Folder of ``train.json``, ``val.json``, ``test.json``.
-            corpus_path: The ``corpus.jsonl``.
+        The folder ``data_path`` has ``train.json``, ``val.json`` and ``test.json``.
         """
         return {
             "data_path": Path(data_path),
@@ -291,8 +289,7 @@ class TrainingConfig:
     def create_callbacks(self, dir_name: str) -> list[Callback]:
         """Build Lightning's callbacks: checkpoints, early stopping, learning rate, progress.
 
-        Args:
-            dir_name: Name of the training step; checkpoints go to this folder.
+        Checkpoints go to the folder ``dir_name``, the name of the training step.
         """
         return list(
             registry.builtin(registry.trainers, "retrieval").lightning_callbacks(self, dir_name)
@@ -301,9 +298,7 @@ class TrainingConfig:
     def create_trainer(self, dir_name: str, custom_log_dir: Path | str) -> LightningTrainer:
         """Build the ``pytorch_lightning.Trainer`` of one training step for this machine.
 
-        Args:
-            dir_name: Name of the training step; checkpoints go to this folder.
-            custom_log_dir: Folder of the TensorBoard logs.
+        Checkpoints go to the folder ``dir_name``, TensorBoard's logs to ``custom_log_dir``.
         """
         trainer: LightningTrainer = registry.builtin(
             registry.trainers, "retrieval"

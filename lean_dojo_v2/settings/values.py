@@ -143,16 +143,9 @@ def write_yaml(values: Mapping[str, Any]) -> str:
 def resolve(
     settings: Settings, target: Any, *, owner: str, how: str = "in the file or with --set"
 ) -> dict[str, Any]:
-    """Turn values into the types of a class's settings.
+    """Return the constructor's arguments that values give, in the types of a class's settings.
 
-    Args:
-        settings: The user's values.
-        target: The class.
-        owner: Their owner, for messages: ``"trainer 'sft'"``.
-        how: How a missing setting is given, for messages.
-
-    Returns:
-        Constructor arguments, without those that keep their defaults.
+    Messages name the ``owner``, as ``"trainer 'sft'"``, and say ``how`` a missing setting is given.
 
     Raises:
         ConfigError: Naming every unknown, missing and ill-typed key with its place.

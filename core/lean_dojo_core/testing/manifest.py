@@ -125,12 +125,8 @@ def check_distribution(distribution: str, guard: Guard | None = None) -> Iterato
     Objects are made without options; if that is impossible (a trainer, an object with required
     settings), only the class is checked.
 
-    Args:
-        distribution: Its name as pip knows it; a file's name for a plugin that is one file.
-        guard: Runs each check; it may give up on an object.
-
-    Yields:
-        One finding per check, the manifest's first.
+    The distribution is named as pip knows it, or as a file. Yields one finding per check, the
+    manifest's first.
     """
     manifest = type("M", (ManifestSuite,), {"distribution": distribution, "name": distribution})
     yield from run_suite(manifest, guard=guard)

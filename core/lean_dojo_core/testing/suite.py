@@ -148,12 +148,10 @@ that object, since the next ones would hang, too."""
 def run_suite(
     suite: type[Suite], *, instance: bool = True, guard: Guard | None = None
 ) -> list[Finding]:
-    """Run a suite without pytest, and return one finding per check.
+    """Run a suite, whose ``name`` or ``make`` is set, without pytest; return a finding per check.
 
-    Args:
-        suite: The suite with its ``name`` (or ``make``) set.
-        instance: Whether an object can be made; if not, tests that need one are left out.
-        guard: Runs each check; without one, a check may take for ever.
+    If no ``instance`` can be made, tests that need one are left out. Without a guard, a check may
+    take for ever.
     """
     kind = getattr(suite, "entries", None)
     subject = f"{kind.kind} {suite.name}" if kind is not None else suite.name
