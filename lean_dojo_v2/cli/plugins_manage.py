@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib.util import find_spec
 
 import attrs
@@ -14,7 +14,7 @@ from click.shell_completion import CompletionItem
 from lean_dojo_core import PluginInfo, local, registry
 from lean_dojo_core.errors import PluginError, UsageError
 from lean_dojo_core.installed import HOST_DISTRIBUTION, normalise
-from lean_dojo_core.testing.suite import Finding, Guard
+from lean_dojo_core.testing.suite import Finding
 from lean_dojo_core.wording import did_you_mean
 from lean_dojo_v2.cli import parameters as args
 from lean_dojo_v2.cli.output import emit_json, json_option, note, paragraph
@@ -153,7 +153,7 @@ timeout_option = click.option(
     help="Time limit of one check, in seconds (default: none); further checks of a slow object are "
     "skipped.",
 )
-"""The option ``--timeout`` of commands that call a plugin; see :func:`limited`."""
+"""The option ``--timeout`` of commands that call a plugin."""
 
 
 @click.command()
@@ -191,7 +191,7 @@ def check(
             f"{mine[0].distribution} is disabled, so nothing of it can be checked: {mine[0].error}"
         )
     findings = []
-    for finding in check_distribution(mine[0].distribution, limited(timeout)):
+    for finding in check_distribution(mine[0].distribution, timeout):
         findings.append(finding)
         if not as_json and (show_all or finding.problem is not None):
             _print(finding)
@@ -202,21 +202,6 @@ def check(
         click.echo(f"{len(findings) - failed} of {len(findings)} checks passed.")
     if failed:
         context.exit(1)
-
-
-def limited(timeout: float | None) -> Guard:
-    """Make a guard that reports a slow check, and with a limit gives up on its object."""
-    from lean_dojo_core.foreign import OutOfTimeError, watched
-
-    def guard(name: str, run: Callable[[], str | None]) -> str | None:
-        try:
-            return watched(run, name, timeout)
-        except OutOfTimeError as error:
-            raise TimeoutError(
-                f"it {error}; give it less to do, or raise --timeout (no further checks of it)"
-            ) from error
-
-    return guard
 
 
 def _print(finding: Finding) -> None:
