@@ -16,9 +16,13 @@ from .jsonl import (
 )
 from .paths import (
     CACHE_VARIABLE as CACHE_VARIABLE,
+    COPY_FILE as COPY_FILE,
+    METADATA_FILE as METADATA_FILE,
     RAID_VARIABLE as RAID_VARIABLE,
+    STATE_FILE as STATE_FILE,
     cache_dir as cache_dir,
     checkpoint_dir as checkpoint_dir,
+    copy_metadata as copy_metadata,
     data_dir as data_dir,
     log_dir as log_dir,
     merged_data_dir as merged_data_dir,
@@ -27,10 +31,4 @@ from .paths import (
     repos_dir as repos_dir,
     safe_name as safe_name,
     user_cache as user_cache,
-)
-from .run import (
-    COPY_FILE as COPY_FILE,
-    METADATA_FILE as METADATA_FILE,
-    STATE_FILE as STATE_FILE,
-    copy_metadata as copy_metadata,
 )
