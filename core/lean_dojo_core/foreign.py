@@ -26,7 +26,7 @@ class OutOfTimeError(PluginError):
 @contextmanager
 def reported_when_slow(who: str) -> Iterator[None]:
     """Say on standard error that ``who`` runs, once the block has for :data:`SAY_AFTER` seconds."""
-    timer = threading.Timer(SAY_AFTER, _say, [f"{who} has run for {SAY_AFTER:g} s"])
+    timer = threading.Timer(SAY_AFTER, say, [f"{who} has run for {SAY_AFTER:g} s"])
     timer.daemon = True
     timer.start()
     try:
@@ -35,7 +35,8 @@ def reported_when_slow(who: str) -> Iterator[None]:
         timer.cancel()
 
 
-def _say(text: str) -> None:
+def say(text: str) -> None:
+    """Write a line on standard error, if there is one, at once."""
     if sys.stderr is not None:
         print(text, file=sys.stderr, flush=True)
 

@@ -6,7 +6,7 @@ import logging
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack
 from pathlib import Path
 
 from tqdm import tqdm
@@ -222,14 +222,12 @@ class BaseAgent(ABC):
         count = min(config.num_workers, available_cores(), len(problems))
         with ExitStack() as stack:
             servers = [
-                stack.enter_context(self._server(repo)) for _ in range(1 if whole_proof else count)
+                stack.enter_context(Server(project_path=repo.path, start=False))
+                for _ in range(1 if whole_proof else count)
             ]
             for index, result in prover.search_many(problems, servers, verbose=config.debug):
                 self._report(opened[index], result)
                 yield result
-
-    def _server(self, repo: LeanGitRepo) -> AbstractContextManager[Server]:
-        return Server(project_path=repo.path, start=False)
 
     def _report(self, theorem: Theorem, result: SearchResult) -> None:
         """Record a proof before printing it, so that a kill loses nothing."""

@@ -3,6 +3,7 @@
 # ruff: noqa: RUF009 - `setting` is attrs.field with the help text as its second argument
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -41,13 +42,9 @@ def _text_of_number(value: Any) -> Any:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-def _path(value: Any) -> Any:
-    return Path(value) if isinstance(value, str) else value
-
-
-def _added(default: Any, text: str, validator: Any = None, **how: Any) -> Any:
-    """Make a field that 1.x does not have."""
-    return setting(default, text, validator, kw_only=True, **how)
+_path = attrs.converters.optional(Path)
+_added = partial(setting, kw_only=True)
+"""Makes a field that 1.x does not have."""
 
 
 @attrs.define(slots=False)
