@@ -11,9 +11,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from lean_dojo_core import Evaluates, Evaluation, Trainer
-from lean_dojo_core.errors import UsageError
-from lean_dojo_core.records import Theorem
+from lean_dojo_core import Evaluates, Evaluation, Theorem, Trainer, UsageError
 from lean_dojo_v2.agent.proofs import ProofLog, ProvedTheorem
 from lean_dojo_v2.data import NotInDatabaseError, name_of_url
 from lean_dojo_v2.database import DynamicDatabase, Repository

@@ -7,8 +7,7 @@ from pathlib import Path
 import attrs
 import click
 
-from lean_dojo_core import registry
-from lean_dojo_core.errors import UsageError
+from lean_dojo_core import UsageError, registry
 from lean_dojo_v2 import agent as agents, prover
 from lean_dojo_v2.cli import parameters as args, run
 from lean_dojo_v2.cli.long_commands import long_command

@@ -12,8 +12,7 @@ import attrs
 import click
 import orjson
 
-from lean_dojo_core.errors import UsageError
-from lean_dojo_core.records import BenchmarkProblem
+from lean_dojo_core import BenchmarkProblem, UsageError
 from lean_dojo_core.wording import counted
 from lean_dojo_v2 import benchmarks, kinds, prover, runs
 from lean_dojo_v2.cli import parameters as args

@@ -11,8 +11,7 @@ from typing import Any
 import attrs
 import click
 
-from lean_dojo_core.errors import UsageError
-from lean_dojo_core.records import Theorem, remove_marks
+from lean_dojo_core import Theorem, UsageError, remove_marks
 from lean_dojo_core.wording import counted
 from lean_dojo_v2 import database as databases, prover, sample
 from lean_dojo_v2.cli import parameters as args

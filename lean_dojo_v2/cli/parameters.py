@@ -161,7 +161,7 @@ def database_option(*names: str, default: Path | None = DEFAULT_DATABASE) -> Any
     Its default is ``None`` where a file's section ``run:`` may set it.
     """
     return option(
-        *(names or ("--database",)),
+        *names,
         type=ANY_FILE,
         default=default,
         show_default=False,
@@ -170,7 +170,6 @@ def database_option(*names: str, default: Path | None = DEFAULT_DATABASE) -> Any
 
 
 commit_option = option(
-    "--commit",
     metavar="COMMIT",
     help="Commit, tag or branch (default: a PATH as it is now, the default branch of a URL).",
 )
@@ -181,9 +180,7 @@ config_option = option(
     type=EXISTING_FILE,
     help="YAML file with the trainer's settings; later files win.",
 )
-goal_option = option(
-    "--goal", metavar="PROPOSITION", help="A proposition, such as '∀ n : Nat, n + 0 = n'."
-)
+goal_option = option(metavar="PROPOSITION", help="A proposition, such as '∀ n : Nat, n + 0 = n'.")
 import_option = option(
     "--import",
     multiple=True,

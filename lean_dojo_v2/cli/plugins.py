@@ -34,12 +34,7 @@ COMMANDS = {
 
 
 @click.group(cls=LazyGroup, commands=COMMANDS, invoke_without_command=True)
-@click.option(
-    "--kind",
-    metavar="KIND",
-    type=args.KIND,
-    help="Only this kind, such as trainer or reward-function.",
-)
+@click.option("--kind", type=args.KIND, help="Only this kind, such as trainer or reward-function.")
 @click.option("--failed", is_flag=True, help="Only plugins that are not active, with the reason.")
 @click.option("--strict", is_flag=True, help="Exit with 1 if any plugin failed.")
 @json_option

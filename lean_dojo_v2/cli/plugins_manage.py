@@ -11,8 +11,7 @@ import attrs
 import click
 from click.shell_completion import CompletionItem
 
-from lean_dojo_core import PluginInfo, local, registry
-from lean_dojo_core.errors import PluginError, UsageError
+from lean_dojo_core import PluginError, PluginInfo, UsageError, local, registry
 from lean_dojo_core.installed import HOST_DISTRIBUTION, normalise
 from lean_dojo_core.testing.suite import Finding
 from lean_dojo_core.wording import did_you_mean

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import attrs
 import click
 
-from lean_dojo_core import PreviewExample, Previews, PreviewToken, Theorem, registry
-from lean_dojo_core.errors import UsageError
+from lean_dojo_core import PreviewExample, Previews, PreviewToken, Theorem, UsageError, registry
 from lean_dojo_v2.cli import parameters as args, run
 from lean_dojo_v2.cli.output import emit_json, json_option, note
 from lean_dojo_v2.cli.show import find_entry
@@ -37,16 +36,17 @@ def preview(
     entry = find_entry(name, makers[0] if makers else None)
     settings, section = run.gather(given)
     maker = _maker(entry, settings)
-    if isinstance(maker, Previews) and getattr(maker, "own_data", None) is not None:
-        _show_examples(maker.preview((), limit), as_json=as_json)
-        return
-    database = run.open_database(section.database_path, read_only=True)
-    repositories = run.select_repositories(database, section.repositories, section.database_path)
-    theorems = itertools.chain.from_iterable(one.iter_theorems() for one in repositories)
+    theorems: Iterable[Theorem] = ()
+    if getattr(maker, "own_data", None) is None:
+        path = section.database_path
+        database = run.open_database(path, read_only=True)
+        repositories = run.select_repositories(database, section.repositories, path)
+        theorems = itertools.chain.from_iterable(one.iter_theorems() for one in repositories)
     if isinstance(maker, Previews):
         _show_examples(maker.preview(theorems, limit), as_json=as_json)
     else:
-        _show_rows(list(itertools.islice(_rows(maker, theorems), limit)), as_json=as_json)
+        rows = ((one.full_name, row) for one in theorems for row in maker.rows(one))
+        _show_rows(list(itertools.islice(rows, limit)), as_json=as_json)
 
 
 def _maker(entry: registry.Entry[Any, Any], settings: Settings) -> Any:
@@ -68,19 +68,13 @@ def _maker(entry: registry.Entry[Any, Any], settings: Settings) -> Any:
     return registry.dataset_formatters[chosen].create()
 
 
-def _rows(formatter: Any, theorems: Iterable[Theorem]) -> Iterator[dict[str, Any]]:
-    for theorem in theorems:
-        for row in formatter.rows(theorem):
-            yield {"theorem": theorem.full_name, "row": row}
-
-
-def _show_rows(rows: list[dict[str, Any]], *, as_json: bool) -> None:
+def _show_rows(rows: list[tuple[str, dict[str, Any]]], *, as_json: bool) -> None:
     if as_json:
-        emit_json(rows)
+        emit_json([{"theorem": theorem, "row": row} for theorem, row in rows])
         return
-    for number, item in enumerate(rows, 1):
-        click.echo(f"--- row {number}: {item['theorem']}")
-        for column, value in item["row"].items():
+    for number, (theorem, row) in enumerate(rows, 1):
+        click.echo(f"--- row {number}: {theorem}")
+        for column, value in row.items():
             click.echo(f"{column}:")
             for line in _cell(value):
                 click.echo(f"    {line}")

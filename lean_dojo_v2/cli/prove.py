@@ -6,8 +6,7 @@ from pathlib import Path
 
 import click
 
-from lean_dojo_core.errors import UsageError
-from lean_dojo_core.records import Theorem
+from lean_dojo_core import Theorem, UsageError
 from lean_dojo_core.wording import did_you_mean
 from lean_dojo_v2 import agent as agents, tracing
 from lean_dojo_v2.cli import parameters as args

@@ -10,8 +10,7 @@ from typing import Any
 import attrs
 import click
 
-from lean_dojo_core.errors import UsageError
-from lean_dojo_core.records import BenchmarkProblem
+from lean_dojo_core import BenchmarkProblem, UsageError
 from lean_dojo_core.wording import counted
 from lean_dojo_v2 import agent as agents, benchmarks, lean, prover, tracing
 from lean_dojo_v2.cli.output import emit_json, note

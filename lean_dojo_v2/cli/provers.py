@@ -9,9 +9,7 @@ from typing import Any
 import attrs
 import click
 
-from lean_dojo_core import Entry
-from lean_dojo_core.errors import UsageError
-from lean_dojo_core.settings import settings_of
+from lean_dojo_core import Entry, UsageError, settings_of
 from lean_dojo_v2 import kinds, prover
 from lean_dojo_v2.cli import parameters as args
 from lean_dojo_v2.cli.output import note

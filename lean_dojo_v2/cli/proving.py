@@ -19,7 +19,6 @@ from lean_dojo_v2.files import atomic_write_bytes
 from lean_dojo_v2.lean_agent import ProverConfig
 
 save_tree_option = args.option(
-    "--save-tree",
     **args.NEW_FOLDER,
     help="Save every search tree in this folder, as JSON and as a picture (SVG).",
 )

@@ -9,9 +9,7 @@ from typing import Any
 import attrs
 import click
 
-from lean_dojo_core import registry
-from lean_dojo_core.errors import ConfigError, LeanDojoError, UsageError
-from lean_dojo_core.settings import settings_of
+from lean_dojo_core import ConfigError, LeanDojoError, UsageError, registry, settings_of
 from lean_dojo_core.wording import did_you_mean
 from lean_dojo_v2 import data, database as databases
 from lean_dojo_v2.cli import parameters as args

@@ -13,9 +13,8 @@ import attrs
 import click
 from ruamel.yaml.error import YAMLError
 
-from lean_dojo_core import registry
+from lean_dojo_core import Setting, registry, settings_of
 from lean_dojo_core.errors import AmbiguousNameError, UnknownNameError, UsageError
-from lean_dojo_core.settings import Setting, settings_of
 from lean_dojo_core.wording import did_you_mean
 from lean_dojo_v2.cli import parameters as args
 from lean_dojo_v2.cli.output import emit_json, json_option, note, paragraph
@@ -36,8 +35,6 @@ RUN = Setting(
 _WIDTH = 98
 _name: Any = args.argument(shell_complete=args.complete_any_name)
 _kind: Any = args.option(
-    "--kind",
-    metavar="KIND",
     type=args.KIND,
     help="Kind of NAME, such as trainer or prover, if several kinds have this name.",
 )

@@ -9,9 +9,7 @@ from typing import Any, ClassVar, Self
 import attrs
 import click
 
-from lean_dojo_core.errors import UsageError
-from lean_dojo_core.protocols import Repository as AnyRepository
-from lean_dojo_core.records import Theorem, TracedTactic
+from lean_dojo_core import Repository as AnyRepository, Theorem, TracedTactic, UsageError
 from lean_dojo_core.wording import counted
 from lean_dojo_v2.data import (
     NotInDatabaseError,
