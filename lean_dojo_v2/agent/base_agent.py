@@ -1,11 +1,11 @@
-"""Base class of agents: from repositories to a trained model and verified proofs."""
+"""Agents: from repositories to a trained model and verified proofs; one for an existing prover."""
 
 from __future__ import annotations
 
 import logging
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -250,3 +250,28 @@ class BaseAgent(ABC):
             if all(other.identity != theorem.identity for other in known):
                 raise
             log.info("%s has a proof already", theorem.full_name)
+
+
+class ProverAgent(BaseAgent):
+    """Proves with a given prover.
+
+    Args:
+        make_prover: Makes the prover, when it is first needed.
+        database_path: The database.
+        prover_config: Limits of proof search.
+    """
+
+    trainer = None
+
+    def __init__(
+        self,
+        make_prover: Callable[[ProverConfig], AnyProver],
+        database_path: str | Path = "dynamic_database.json",
+        prover_config: ProverConfig | None = None,
+    ) -> None:
+        super().__init__(database_path, prover_config)
+        self._make_prover = make_prover
+
+    def _setup_prover(self) -> None:
+        if self.prover is None:
+            self.prover = self._make_prover(self.prover_config)

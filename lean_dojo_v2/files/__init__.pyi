@@ -5,12 +5,10 @@ from .atomic import (
     flush as flush,
     require_writable as require_writable,
 )
-from .json_text import (
+from .json_files import (
+    append_lines as append_lines,
     parse_json as parse_json,
     read_json as read_json,
-)
-from .jsonl import (
-    append_lines as append_lines,
     read_lines as read_lines,
     read_records as read_records,
 )

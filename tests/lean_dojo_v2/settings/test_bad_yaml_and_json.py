@@ -10,7 +10,7 @@ from lean_dojo_v2.cli import main
 from lean_dojo_v2.files import parse_json
 from lean_dojo_v2.lean_agent.config import TrainingConfig
 from lean_dojo_v2.settings import YamlTextError, parse_assignment, parse_yaml
-from lean_dojo_v2.settings.yaml_text import MAX_YAML
+from lean_dojo_v2.settings.values import MAX_YAML
 
 BOMB = "a0: &a0 [x,x,x,x,x,x,x,x,x]\n" + "".join(
     f"a{n}: &a{n} [{','.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 10)
