@@ -13,9 +13,8 @@ import attrs
 import click
 from ruamel.yaml.error import YAMLError
 
-from lean_dojo_core import Setting, registry, settings_of
-from lean_dojo_core.errors import AmbiguousNameError, UnknownNameError, UsageError
-from lean_dojo_core.wording import did_you_mean
+from lean_dojo_core import PluginSpec, Setting, UsageError, registry, settings_of
+from lean_dojo_core.errors import AmbiguousNameError
 from lean_dojo_v2.cli import parameters as args
 from lean_dojo_v2.cli.output import emit_json, json_option, note, paragraph
 from lean_dojo_v2.cli.run import RUN_KEY, RunSection
@@ -71,26 +70,17 @@ def show(
 
 def find_entry(name: str, kind: str | None = None) -> registry.Entry[Any, Any]:
     """Find a plugin object of any kind."""
-    registries = [entries for key, entries in registry.registries().items() if kind in {None, key}]
-    found = []
-    for entries in registries:
-        try:
-            found.append(entries[name])
-        except UnknownNameError:
-            continue
-    if not found:
-        known = sorted({entry.name for entries in registries for entry in entries.entries()})
-        raise UnknownNameError(
-            f"no plugin offers {name!r}.{did_you_mean(name, known, heading='Installed')}"
-            f"{registry.not_loaded()}"
-        )
+    registries = registry.registries()
+    if kind is not None:
+        return registries[kind][name]
+    found = [entries[name] for entries in registries.values() if name in entries]
     if len(found) > 1:
         kinds = ", ".join(entry.spec.kind for entry in found)
         raise AmbiguousNameError(
             f"{name!r} is a name in several kinds; use --kind {found[0].spec.kind}, or another "
             f"of: {kinds}"
         )
-    return found[0]
+    return found[0] if found else registry.Registry[PluginSpec, Any](PluginSpec)[name]
 
 
 def _print(entry: registry.Entry[Any, Any]) -> None:
