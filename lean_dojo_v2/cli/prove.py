@@ -12,7 +12,7 @@ import click
 
 from lean_dojo_core import BenchmarkProblem, Theorem, UsageError
 from lean_dojo_core.wording import counted, did_you_mean
-from lean_dojo_v2 import agent as agents, benchmarks, lean, prover, tracing
+from lean_dojo_v2 import agent as agents, benchmarks, files, lean, prover, tracing
 from lean_dojo_v2.cli import parameters as args
 from lean_dojo_v2.cli.long_commands import long_command
 from lean_dojo_v2.cli.output import emit_json, note
@@ -20,7 +20,6 @@ from lean_dojo_v2.cli.provers import ClusterChoice
 from lean_dojo_v2.cli.proving import ProveTarget, ProvingOptions, prove_with, set_up
 from lean_dojo_v2.cli.run import open_database, select_repositories
 from lean_dojo_v2.errors import UnreadableFileError
-from lean_dojo_v2.files import append_lines, atomic_write_bytes, read_named, read_records
 
 
 @click.command()
@@ -164,7 +163,7 @@ def _file(
 ) -> tuple[list[prover.Sorry], list[prover.SearchResult], list[str]]:
     """Return the ``sorry``s tried, their results, and the completed theorems."""
     try:
-        written = read_named(file)
+        written = files.read_named(file)
         text = lean.lean_text(written)
     except UnicodeDecodeError as error:
         raise UnreadableFileError(f"is not UTF-8: {error}", path=file) from error
@@ -186,7 +185,7 @@ def _file(
             for one, filled in finished
         ]
         patch = agents.file_patch(written, changes, _path_in(work.project, file))
-        atomic_write_bytes(work.asked.write_patch, patch.encode())
+        files.atomic_write_bytes(work.asked.write_patch, patch.encode())
         note(f"{len(finished)} theorems → {work.asked.write_patch}")
     return found, results, [declaration.name for declaration, _ in finished]
 
@@ -262,7 +261,7 @@ def _list(work: _Work, file: Path) -> list[prover.SearchResult]:
         results[key] = result
         if result.success:
             proved = {"name": name, "header": header, "statement": statement}
-            append_lines(log, [{**proved, "proof": result.proof}])
+            files.append_lines(log, [{**proved, "proof": result.proof}])
     return [results[_key(problem)] for problem in problems]
 
 
@@ -339,4 +338,4 @@ def _logged(log: Path) -> dict[tuple[str, ...], str]:
     def proof_of(name: str, header: str, statement: str, proof: str, **_: object) -> Any:
         return (name, header, statement), proof
 
-    return dict(read_records(log, proof_of, "a proof of `lean-dojo prove`"))
+    return dict(files.read_records(log, proof_of, "a proof of `lean-dojo prove`"))
