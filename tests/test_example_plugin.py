@@ -206,7 +206,7 @@ def test_disabled_by_environment(clean: Clean) -> None:
     assert info["status"] == "disabled"
     ran = clean.lean_dojo("show", "novelty", LEAN_DOJO_DISABLE_PLUGINS="example")
     assert ran.returncode == 2
-    assert "no plugin offers 'novelty'" in ran.stderr
+    assert "no plugin is called 'novelty'" in ran.stderr
 
 
 @pytest.mark.slow

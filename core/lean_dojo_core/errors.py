@@ -7,10 +7,8 @@ The command line prints only the message and exits with the class's ``exit_code`
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
+from typing import ClassVar
 
 
 class LeanDojoError(Exception):
@@ -71,8 +69,6 @@ class DataError(LeanDojoError):
     exit_code = 2
 
     def __init__(self, message: str, *, path: Path | str | None = None, place: str = "") -> None:
-        from pathlib import Path  # slow to import, and listings do not need it
-
         self.path = None if path is None else Path(path)
         self.place = place
         where = ", ".join(str(part) for part in (path, place) if part)

@@ -25,12 +25,8 @@ class OutOfTimeError(PluginError):
 
 @contextmanager
 def reported_when_slow(who: str) -> Iterator[None]:
-    """Write one line on standard error if the block runs for more than :data:`SAY_AFTER` seconds.
-
-    Args:
-        who: What is running, for the message: ``"reward 'shortness' of my-plugin 1.0"``.
-    """
-    timer = threading.Timer(SAY_AFTER, _say, [f"{who} has run for {SAY_AFTER:g} s"])
+    """Say on standard error that ``who`` runs, once the block has for :data:`SAY_AFTER` seconds."""
+    timer = threading.Timer(SAY_AFTER, say, [f"{who} has run for {SAY_AFTER:g} s"])
     timer.daemon = True
     timer.start()
     try:
@@ -39,7 +35,8 @@ def reported_when_slow(who: str) -> Iterator[None]:
         timer.cancel()
 
 
-def _say(text: str) -> None:
+def say(text: str) -> None:
+    """Write a line on standard error, if there is one, at once."""
     if sys.stderr is not None:
         print(text, file=sys.stderr, flush=True)
 
@@ -52,16 +49,10 @@ def loading(who: str) -> Iterator[None]:
 
 
 def watched(call: Callable[[], T], who: str, timeout: float | None = None) -> T:
-    """Call third-party code, reporting if it is slow.
+    """Call third-party code of ``who``, reporting if it is slow.
 
-    Args:
-        call: The code.
-        who: Whose code it is, for messages.
-        timeout: Seconds after which the caller waits no longer. The code then runs in a thread of
-            its own, which is abandoned. ``None``: no limit, and no thread.
-
-    Raises:
-        OutOfTimeError: If it exceeds the limit.
+    With a ``timeout`` in seconds it runs in a thread of its own, which is abandoned with an
+    :class:`OutOfTimeError` when they are over.
     """
     with reported_when_slow(who):
         return call() if timeout is None else _limited(call, timeout)

@@ -34,15 +34,13 @@ def installed_version(distribution: str) -> str | None:
 def host_requirements(distribution: str) -> list[Requirement]:
     """Return a distribution's requirements on the host that apply here, without extras.
 
-    Args:
-        distribution: Its name; one that is not installed, such as a file, requires nothing.
+    One that is not installed, such as a file, requires nothing.
 
     Raises:
         ValueError: If such a requirement cannot be read.
     """
-    from packaging.requirements import (
-        Requirement,  # slow to import, and only third parties require the host
-    )
+    # Slow to import, and only third parties require the host.
+    from packaging.requirements import Requirement
 
     try:
         texts = metadata.requires(distribution) or ()

@@ -174,10 +174,7 @@ class Entry(Generic[SpecT_co, ObjectT_co]):
 
 
 def not_loaded() -> str:
-    """Return a sentence naming the installed plugins that are not active; empty if all are.
-
-    Messages about unknown names include it, since one of these may offer the name.
-    """
+    """Name, for a message about an unknown name, the plugins that are not active; perhaps none."""
     idle = [info for info in current().plugins if info.status != "active"]
     if not idle:
         return ""
@@ -195,12 +192,9 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
     Iterates over short names; a name that several distributions offer appears as
     ``distribution:name`` for each of them. Look-up ignores case and treats ``_`` as ``-``. All
     registries of a kind have the same contents; the module that specifies a kind creates a typed
-    one::
+    one from its descriptor::
 
         dashboards: Registry[DashboardSpec, Dashboard] = Registry(DashboardSpec)
-
-    Args:
-        spec: The kind's descriptor.
     """
 
     def __init__(self, spec: type[SpecT]) -> None:
@@ -291,11 +285,9 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
 
     @contextmanager
     def override(self, name: str, target: Any) -> Iterator[None]:
-        """Register an object under a name within a ``with`` block (for tests).
+        """Have ``load()`` return an object under a name within a ``with`` block (for tests).
 
-        Args:
-            name: A name, known or new; every provider of it is hidden meanwhile.
-            target: The object that ``load()`` returns meanwhile.
+        Every provider of the name, which may be new, is hidden meanwhile.
         """
         plugin = PluginInfo(name="override", distribution="override", version="0", value="")
         spec = self._spec(
@@ -370,11 +362,7 @@ def refresh() -> Discovery:
 
 
 def builtin(kind: Registry[SpecT, ObjectT], name: str) -> Any:
-    """Load a built-in by name, even if another plugin offers that name.
-
-    Args:
-        kind: One of the registries.
-        name: The built-in's short name.
+    """Load a built-in of a registry by its short name, even if another plugin offers that name.
 
     Raises:
         UnknownNameError: If there is no such built-in.

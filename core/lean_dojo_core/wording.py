@@ -9,13 +9,13 @@ LISTED = 30
 """Maximum number of known names that a message lists."""
 
 
-def counted(number: int, singular: str, plural: str) -> str:
-    """Write a number with its noun.
+def counted(number: int, singular: str, plural: str = "") -> str:
+    """Write a number with its noun, whose plural ends in ``s`` if none is given.
 
-    >>> counted(1, "repository", "repositories"), counted(2, "repository", "repositories")
-    ('1 repository', '2 repositories')
+    >>> counted(1, "file"), counted(2, "file"), counted(2, "repository", "repositories")
+    ('1 file', '2 files', '2 repositories')
     """
-    return f"{number} {singular if number == 1 else plural}"
+    return f"{number} {singular if number == 1 else plural or f'{singular}s'}"
 
 
 def did_you_mean(

@@ -1,4 +1,4 @@
-from .base_agent import BaseAgent as BaseAgent
+from .base_agent import BaseAgent as BaseAgent, ProverAgent as ProverAgent
 from .external_agent import ExternalAgent as ExternalAgent
 from .hf_agent import HFAgent as HFAgent
 from .lean_agent import LeanAgent as LeanAgent
@@ -8,4 +8,3 @@ from .proofs import (
     file_patch as file_patch,
     make_patch as make_patch,
 )
-from .prover_agent import ProverAgent as ProverAgent

@@ -1,19 +1,17 @@
-"""Base class of agents: from repositories to a trained model and verified proofs."""
+"""Agents: from repositories to a trained model and verified proofs; one for an existing prover."""
 
 from __future__ import annotations
 
 import logging
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from tqdm import tqdm
 
-from lean_dojo_core import Evaluates, Evaluation, Trainer
-from lean_dojo_core.errors import UsageError
-from lean_dojo_core.records import Theorem
+from lean_dojo_core import Evaluates, Evaluation, Theorem, Trainer, UsageError
 from lean_dojo_v2.agent.proofs import ProofLog, ProvedTheorem
 from lean_dojo_v2.data import NotInDatabaseError, name_of_url
 from lean_dojo_v2.database import DynamicDatabase, Repository
@@ -79,9 +77,7 @@ class BaseAgent(ABC):
     def setup_github_repository(self, url: str, commit: str) -> Repository:
         """Fetch a repository, trace it into the database, and work on it from now on.
 
-        Args:
-            url: Any address that git clones.
-            commit: A commit, branch or tag.
+        The url is any address that git clones, the commit a commit, branch or tag.
 
         Raises:
             TraceError: If it cannot be fetched or traced.
@@ -193,12 +189,9 @@ class BaseAgent(ABC):
     def prove_theorem(
         self, theorem: Theorem, repo: LeanGitRepo, whole_proof: bool = False
     ) -> SearchResult:
-        """Prove one theorem, print the result and record a proof.
+        """Prove one theorem of a repository, print the result and record a proof.
 
-        Args:
-            theorem: The theorem.
-            repo: Its repository.
-            whole_proof: Let the model write the proof in one go.
+        With ``whole_proof`` the model writes the proof in one go.
         """
         if self.prover is None:
             self._setup_prover()
@@ -227,14 +220,12 @@ class BaseAgent(ABC):
         count = min(config.num_workers, available_cores(), len(problems))
         with ExitStack() as stack:
             servers = [
-                stack.enter_context(self._server(repo)) for _ in range(1 if whole_proof else count)
+                stack.enter_context(Server(project_path=repo.path, start=False))
+                for _ in range(1 if whole_proof else count)
             ]
             for index, result in prover.search_many(problems, servers, verbose=config.debug):
                 self._report(opened[index], result)
                 yield result
-
-    def _server(self, repo: LeanGitRepo) -> AbstractContextManager[Server]:
-        return Server(project_path=repo.path, start=False)
 
     def _report(self, theorem: Theorem, result: SearchResult) -> None:
         """Record a proof before printing it, so that a kill loses nothing."""
@@ -259,3 +250,28 @@ class BaseAgent(ABC):
             if all(other.identity != theorem.identity for other in known):
                 raise
             log.info("%s has a proof already", theorem.full_name)
+
+
+class ProverAgent(BaseAgent):
+    """Proves with a given prover.
+
+    Args:
+        make_prover: Makes the prover, when it is first needed.
+        database_path: The database.
+        prover_config: Limits of proof search.
+    """
+
+    trainer = None
+
+    def __init__(
+        self,
+        make_prover: Callable[[ProverConfig], AnyProver],
+        database_path: str | Path = "dynamic_database.json",
+        prover_config: ProverConfig | None = None,
+    ) -> None:
+        super().__init__(database_path, prover_config)
+        self._make_prover = make_prover
+
+    def _setup_prover(self) -> None:
+        if self.prover is None:
+            self.prover = self._make_prover(self.prover_config)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lean_dojo_v2.agent.prover_agent import ProverAgent
+from lean_dojo_v2.agent.base_agent import ProverAgent
 from lean_dojo_v2.lean_agent import ProverConfig
 from lean_dojo_v2.prover import DEFAULT_MODEL, ExternalProver
 

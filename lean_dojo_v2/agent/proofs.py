@@ -5,14 +5,14 @@ from __future__ import annotations
 import difflib
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import attrs
 
 from lean_dojo_core.records import Position, Theorem
 from lean_dojo_v2.files import append_lines, read_named, read_records
-from lean_dojo_v2.lean import SourceTheorem
+from lean_dojo_v2.lean import PositionMap, SourceTheorem, lean_text
 
 
 def _pair(value: Sequence[int]) -> Position:
@@ -78,35 +78,35 @@ def make_patch(root: Path, proofs: Iterable[ProvedTheorem]) -> str:
         by_file[proof.file_path][proof.start] = proof
     patches = []
     for path, found in sorted(by_file.items()):
-        text = read_named(root / path).decode()
-        patches.append(file_patch(text, _patched(text, path, found), path))
+        written = read_named(root / path)
+        text, changes = lean_text(written), []
+        for one in found.values():
+            source = SourceTheorem(text, one.full_name, path, one.start, one.end, one.statement)
+            changes.append((one.start, one.end, source.with_proof(one.proof)))
+        patches.append(file_patch(written, changes, path))
     return "".join(patches)
 
 
-def _patched(text: str, file_path: str, proofs: Mapping[Position, ProvedTheorem]) -> str:
-    line_end = "\r\n" if "\r\n" in text else "\n"
-    shown = text.removeprefix("\ufeff")  # a byte order mark has no position
-    mark, text = text[: len(text) - len(shown)], shown
-    # From the end of the file to its start, so that positions stay valid.
-    for _, proof in sorted(proofs.items(), reverse=True):
-        source = SourceTheorem(
-            text, proof.full_name, file_path, proof.start, proof.end, proof.statement
-        )
-        declaration = source.with_proof(proof.proof).replace("\r\n", "\n")
-        text = source.before + declaration.replace("\n", line_end) + source.after
-    return mark + text
+def file_patch(written: bytes, changes: Iterable[tuple[Position, Position, str]], path: str) -> str:
+    r"""Return a unified diff of one file, in which texts stand from one position to another.
 
+    The ``path`` is relative to where the patch is applied. New texts get the file's line ends.
 
-def file_patch(old: str, new: str, path: str) -> str:
-    r"""Return a unified diff of one file; ``path`` is relative to where the patch is applied.
-
-    >>> print(file_patch("a\n", "b\n", "x"), end="")
+    >>> print(file_patch(b"ab\n", [((1, 2), (1, 3), "c")], "x"), end="")
     --- a/x
     +++ b/x
     @@ -1 +1 @@
-    -a
-    +b
+    -ab
+    +ac
     """
+    old = written.decode()
+    new = shown = old.removeprefix("\ufeff")  # a byte order mark has no position
+    places, line_end = PositionMap(shown), "\r\n" if "\r\n" in old else "\n"
+    # From the end of the file to its start, so that positions stay valid.
+    for (line, column), (last, end), text in sorted(changes, reverse=True):
+        put = text.replace("\r\n", "\n").replace("\n", line_end)
+        new = new[: places.index(line, column - 1)] + put + new[places.index(last, end - 1) :]
+    new = old[: len(old) - len(shown)] + new
     # Split where git does, and nowhere else (``str.splitlines`` knows ten line ends).
     before, after = (re.findall(r"[^\n]*\n|[^\n]+", text) for text in (old, new))
     return "".join(

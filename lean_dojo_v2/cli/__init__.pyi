@@ -22,6 +22,6 @@ from .parameters import (
     shared as shared,
     with_options as with_options,
 )
-from .plugins_manage import limited as limited, timeout_option as timeout_option
+from .plugins_manage import timeout_option as timeout_option
 from .program import COMMANDS as COMMANDS, cli as cli, main as main
 from .provers import ProverChoice as ProverChoice

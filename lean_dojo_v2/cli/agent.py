@@ -3,38 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import attrs
 import click
 
-from lean_dojo_core import registry
-from lean_dojo_core.errors import UsageError
+from lean_dojo_core import UsageError, registry
+from lean_dojo_v2 import agent as agents, prover
+from lean_dojo_v2.cli import parameters as args, run
 from lean_dojo_v2.cli.long_commands import long_command
-from lean_dojo_v2.cli.parameters import (
-    argument,
-    commit_option,
-    complete_trainer,
-    config_option,
-    database_option,
-    group,
-    option,
-    set_option,
-    with_options,
-)
 from lean_dojo_v2.cli.proving import ProvingOptions, prove_with, set_up
-from lean_dojo_v2.cli.run import (
-    RUN_KEY,
-    RunOptions,
-    RunSection,
-    SettingsCommand,
-    gather,
-    make_trainer,
-    reward_option,
-)
-
-if TYPE_CHECKING:
-    from lean_dojo_v2.agent import BaseAgent
 
 
 @click.group()
@@ -50,61 +27,61 @@ def agent() -> None:
 class _Where:
     """The options for repository and database."""
 
-    source: str = argument(metavar="URL|PATH", type=click.Path())
-    commit: str | None = commit_option
-    database: Path | None = database_option(default=None)
+    source: str = args.argument(metavar="URL|PATH", type=click.Path())
+    commit: str | None = args.commit_option
+    database: Path | None = args.database_option(default=None)
 
 
 @agent.command(
-    cls=SettingsCommand,
+    cls=run.SettingsCommand,
     short_help="Train a causal language model (sft, expert-iteration, grpo); prove with it.",
 )
-@with_options
+@args.with_options
 @long_command()
 def hf(
     *,
-    where: _Where = group(_Where),
-    name: str = option(
+    where: _Where = args.group(_Where),
+    name: str = args.option(
         "--trainer",
         metavar="NAME",
         default="sft",
-        shell_complete=complete_trainer,
+        shell_complete=args.complete_trainer,
         help="Trainer to use; the model in its output_dir proves.",
     ),
-    files: tuple[Path, ...] = config_option,
-    assignments: tuple[str, ...] = set_option,
-    rewards: tuple[str, ...] = reward_option,
-    asked: ProvingOptions = group(ProvingOptions),
+    files: tuple[Path, ...] = args.config_option,
+    assignments: tuple[str, ...] = args.set_option,
+    rewards: tuple[str, ...] = run.reward_option,
+    asked: ProvingOptions = args.group(ProvingOptions),
 ) -> None:
     """Trace URL or PATH, train a causal language model on it, and prove with that."""
-    from lean_dojo_v2.agent import HFAgent
-
     set_up(asked)
-    settings, section = gather(RunOptions(files, assignments, where.database, rewards=rewards))
-    trainer = make_trainer(registry.trainers[name], settings)
-    made = HFAgent(trainer, section.database_path, prover_config=asked.config())
+    settings, section = run.gather(
+        run.RunOptions(files, assignments, where.database, rewards=rewards)
+    )
+    trainer = run.make_trainer(registry.trainers[name], settings)
+    made = agents.HFAgent(trainer, section.database_path, prover_config=asked.config())
     _run(made, section, where, asked)
 
 
 @agent.command(short_help="Train a premise retriever; prove with the premises that it finds.")
-@with_options
+@args.with_options
 @long_command()
 def lean(
-    where: _Where = group(_Where),
-    generator: str | None = option(
+    where: _Where = args.group(_Where),
+    generator: str | None = args.option(
         metavar="MODEL", type=click.Path(), help="Generator: a folder or hub id."
     ),
-    files: tuple[Path, ...] = config_option,
-    assignments: tuple[str, ...] = set_option,
-    asked: ProvingOptions = group(ProvingOptions),
+    files: tuple[Path, ...] = args.config_option,
+    assignments: tuple[str, ...] = args.set_option,
+    asked: ProvingOptions = args.group(ProvingOptions),
 ) -> None:
     """Trace URL or PATH, train a premise retriever on it, and prove with retrieved premises."""
-    from lean_dojo_v2.agent import LeanAgent
-
     set_up(asked)
-    settings, section = gather(RunOptions(files, assignments, where.database))
-    trainer = make_trainer(registry.trainers["retrieval"], settings)
-    made = LeanAgent(section.database_path, trainer.config, asked.config(), gen_ckpt_path=generator)
+    settings, section = run.gather(run.RunOptions(files, assignments, where.database))
+    trainer = run.make_trainer(registry.trainers["retrieval"], settings)
+    made = agents.LeanAgent(
+        section.database_path, trainer.config, asked.config(), gen_ckpt_path=generator
+    )
     made.trainer = trainer  # the agent's own trainer has only the config
     _run(made, section, where, asked)
 
@@ -112,32 +89,32 @@ def lean(
 @agent.command(
     short_help="Prove with a model behind an OpenAI-compatible endpoint, without training."
 )
-@with_options
+@args.with_options
 @long_command()
 def external(
-    where: _Where = group(_Where),
-    model: str | None = option(metavar="MODEL", help="Name of the model at the endpoint."),
-    asked: ProvingOptions = group(ProvingOptions),
+    where: _Where = args.group(_Where),
+    model: str | None = args.option(metavar="MODEL", help="Name of the model at the endpoint."),
+    asked: ProvingOptions = args.group(ProvingOptions),
 ) -> None:
     """Trace URL or PATH and prove with a model behind an endpoint.
 
     Set OPENAI_BASE_URL and OPENAI_API_KEY (or HF_TOKEN alone) to choose the endpoint.
     """
-    from lean_dojo_v2.agent import ExternalAgent
-    from lean_dojo_v2.prover import DEFAULT_MODEL
-
     set_up(asked)
-    _, section = gather(RunOptions(database=where.database))
-    made = ExternalAgent(model or DEFAULT_MODEL, section.database_path, asked.config())
+    _, section = run.gather(run.RunOptions(database=where.database))
+    name = model or prover.DEFAULT_MODEL
+    made = agents.ExternalAgent(name, section.database_path, asked.config())
     _run(made, section, where, asked)
 
 
-def _run(made: BaseAgent, section: RunSection, where: _Where, asked: ProvingOptions) -> None:
+def _run(
+    made: agents.BaseAgent, section: run.RunSection, where: _Where, asked: ProvingOptions
+) -> None:
     """Trace, train and prove; the data go to the folder of a file's ``run:`` section."""
     if section.repositories:
         raise UsageError(
-            f"section {RUN_KEY!r}: an agent works on the repository that it traces and trains on "
-            "the whole database, so it takes no repositories; `lean-dojo train` does"
+            f"section {run.RUN_KEY!r}: an agent works on the repository that it traces and trains "
+            "on the whole database, so it takes no repositories; `lean-dojo train` does"
         )
     made.data_path = section.data_path or made.data_path
     if where.commit is None and Path(where.source).expanduser().is_dir():

@@ -6,36 +6,23 @@ import hashlib
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 import click
+import orjson
 
-from lean_dojo_core.errors import UsageError
+from lean_dojo_core import BenchmarkProblem, UsageError
 from lean_dojo_core.wording import counted
+from lean_dojo_v2 import benchmarks, kinds, prover, runs
+from lean_dojo_v2.cli import parameters as args
 from lean_dojo_v2.cli.long_commands import long_command
 from lean_dojo_v2.cli.output import emit_json, json_option, note
-from lean_dojo_v2.cli.parameters import (
-    EXISTING_FOLDER,
-    NEW_FOLDER,
-    NUMBER,
-    argument,
-    complete_benchmark,
-    database_option,
-    group,
-    option,
-    set_option,
-    shared,
-    with_options,
-)
 from lean_dojo_v2.cli.provers import DEFAULT, ClusterChoice
 from lean_dojo_v2.cli.proving import SearchOptions, refuse_unheeded, save_tree_option, set_up_search
-from lean_dojo_v2.files import safe_name
+from lean_dojo_v2.files import atomic_write_bytes, safe_name
 from lean_dojo_v2.lean_agent import ProverConfig
-
-if TYPE_CHECKING:
-    from lean_dojo_core.records import BenchmarkProblem
-    from lean_dojo_v2.benchmarks import AttemptFolder, Compared, Report, Summary
+from lean_dojo_v2.settings import Settings, construct, parse_assignment
 
 _OF_SAMPLES = {"temperature", "seed"}
 """Settings of a search that shape whole proofs, too."""
@@ -47,52 +34,52 @@ _OF_AUTOMATION = {"timeout", "max_expansions", "lean_calls", "heartbeats"}
 class BenchOptions:
     """Options of the run itself."""
 
-    database: Path | None = database_option(default=None)
-    limit: int | None = option(
+    database: Path | None = args.database_option(default=None)
+    limit: int | None = args.option(
         "-n",
         "--limit",
-        **NUMBER,
+        **args.NUMBER,
         help="Take at most this many theorems, chosen by a hash of their names.",
     )
-    attempts: int = option(
-        **NUMBER,
+    attempts: int = args.option(
+        **args.NUMBER,
         default=1,
         help="Attempts per theorem, with the seeds SEED, SEED+1, … (for pass@k).",
     )
-    whole_proof: bool = option(
+    whole_proof: bool = args.option(
         is_flag=True,
         help="Let the model write each proof in one go instead of searching, one per attempt.",
     )
-    output: Path | None = option(
+    output: Path | None = args.option(
         "-o",
         "--output",
-        **NEW_FOLDER,
+        **args.NEW_FOLDER,
         help="Folder of the run (default: named after benchmark and prover, in bench/).",
     )
-    compare: Path | None = option(
+    compare: Path | None = args.option(
         metavar="RUN",
-        type=EXISTING_FOLDER,
+        type=args.EXISTING_FOLDER,
         help="Compare with the run in this folder, theorem by theorem.",
     )
-    automation: bool = option(
+    automation: bool = args.option(
         "--automation/--no-automation",
         default=True,
         show_default=False,
         help="Also try Lean's own automation alone (default: yes).",
     )
     save_tree: Path | None = save_tree_option
-    as_json: bool = shared(json_option, False)
+    as_json: bool = args.shared(json_option, False)
 
 
 @click.command()
-@with_options
+@args.with_options
 @long_command()
 def bench(
-    benchmark: str = argument(default="sample", shell_complete=complete_benchmark),
-    assignments: tuple[str, ...] = set_option,
-    choice: ClusterChoice = group(ClusterChoice),
-    search: SearchOptions = group(SearchOptions),
-    asked: BenchOptions = group(BenchOptions),
+    benchmark: str = args.argument(default="sample", shell_complete=args.complete_benchmark),
+    assignments: tuple[str, ...] = args.set_option,
+    choice: ClusterChoice = args.group(ClusterChoice),
+    search: SearchOptions = args.group(SearchOptions),
+    asked: BenchOptions = args.group(BenchOptions),
 ) -> None:
     """Measure how many theorems of a BENCHMARK a prover proves.
 
@@ -103,29 +90,26 @@ def bench(
     Lean verifies every proof in full. Budgets are counted, not timed, so the same seed gives the
     same proofs on machines of the same kind. To resume a killed run, repeat the command.
     """
-    from lean_dojo_v2.benchmarks import AttemptFolder
-    from lean_dojo_v2.prover import PROGRESS_VARIABLE
-
     set_up_search(search)
     if asked.whole_proof:
         beside = asked.automation and choice.name != DEFAULT
         refuse_unheeded(search, _OF_SAMPLES | (_OF_AUTOMATION if beside else set()))
     if asked.compare is not None:
-        AttemptFolder(asked.compare).request()  # report mistakes before anything runs
+        benchmarks.AttemptFolder(asked.compare).request()  # report mistakes before anything runs
     name, problems, settings = _problems(benchmark, assignments, asked.database)
     problems = _chosen(problems, asked.limit)
     choice.resolved()  # the same
     if choice.default_notice:
         note(choice.default_notice)
     default = Path("bench") / safe_name(f"{name}-{choice.label}")
-    folder = AttemptFolder(asked.output or default)
+    folder = benchmarks.AttemptFolder(asked.output or default)
     folder.begin(
         {
             "benchmark": {"name": name, **settings, "theorems": _digest(problems)},
             "prover": choice.described(),
             "search": search.shaping(),
             **({"whole_proof": True} if asked.whole_proof else {}),
-            "progress_model": os.environ.get(PROGRESS_VARIABLE) or None,
+            "progress_model": os.environ.get(prover.PROGRESS_VARIABLE) or None,
         }
     )
     _run(folder, problems, choice, search, asked)
@@ -139,19 +123,15 @@ def _problems(
     benchmark: str, assignments: Sequence[str], database: Path | None
 ) -> tuple[str, list[BenchmarkProblem], dict[str, Any]]:
     """Return the benchmark's name, its theorems, and the given settings."""
-    from lean_dojo_v2.benchmarks import benchmark_named
-    from lean_dojo_v2.kinds import benchmarks
-    from lean_dojo_v2.settings import Settings, construct, parse_assignment
-
     settings = Settings()
     for text in assignments:
         settings.update(parse_assignment(text))
     if database is not None:
         settings.put("database", str(database), "--database")
-    kind, meant = benchmark_named(benchmark)
+    kind, meant = benchmarks.benchmark_named(benchmark)
     for key, value in meant.items():
         settings.put(key, value, "BENCHMARK")
-    entry = benchmarks[kind]
+    entry = kinds.benchmarks[kind]
     made = construct(entry.load(), settings, owner=f"benchmark {entry.name!r}")
     problems = list(made.problems())
     if not problems:
@@ -181,24 +161,24 @@ def _digest(problems: Sequence[BenchmarkProblem]) -> str:
 
 
 def _run(
-    folder: AttemptFolder,
+    folder: benchmarks.AttemptFolder,
     problems: Sequence[BenchmarkProblem],
     choice: ClusterChoice,
     search: SearchOptions,
     asked: BenchOptions,
 ) -> None:
-    from lean_dojo_v2.benchmarks import AUTOMATION, PROVER, Bench, engines_for
-    from lean_dojo_v2.prover import sampling_whole_proofs
-
-    engines = engines_for(search.num_workers, len(problems), search.batch_size)
-    bench = Bench(problems, folder, workers=engines, remote=choice.ray, tree_dir=asked.save_tree)
+    engines = benchmarks.engines_for(search.num_workers, len(problems), search.batch_size)
+    bench = benchmarks.Bench(
+        problems, folder, workers=engines, remote=choice.ray, tree_dir=asked.save_tree
+    )
     config = search.config()
-    if bench.left(PROVER, asked.attempts):
+    who, automation = benchmarks.PROVER, benchmarks.AUTOMATION
+    if bench.left(who, asked.attempts):
         make = _factory(choice.make, config)
         if asked.whole_proof:
-            make = sampling_whole_proofs(make)
-        bench.run(PROVER, make, attempts=asked.attempts, seed=config.seed, label=choice.label)
-    if asked.automation and choice.name != AUTOMATION and bench.left(AUTOMATION, 1):
+            make = prover.sampling_whole_proofs(make)
+        bench.run(who, make, attempts=asked.attempts, seed=config.seed, label=choice.label)
+    if asked.automation and choice.name != automation and bench.left(automation, 1):
         # It proposes the same few tactics everywhere and tries them all; as a baseline, it is not
         # guided.
         everything = attrs.evolve(
@@ -209,55 +189,48 @@ def _run(
             length_exponent=0.0,
             progress_weight=0.0,
         )
-        make = _factory(ClusterChoice(prover=AUTOMATION, ray=choice.ray).make, everything)
-        bench.run(AUTOMATION, make, seed=config.seed, label=AUTOMATION)
+        make = _factory(ClusterChoice(prover=automation, ray=choice.ray).make, everything)
+        bench.run(automation, make, seed=config.seed, label=automation)
 
 
 def _factory(make: Callable[[ProverConfig], Any], config: ProverConfig) -> Callable[[int], Any]:
     """Return a factory of provers by seed; a searching prover loads its model once."""
-    from lean_dojo_v2.prover import BaseProver, ClusterProver
-
     made: list[Any] = []
 
-    def prover(seed: int) -> Any:
-        if made and isinstance(made[0], (BaseProver, ClusterProver)):
+    def with_seed(seed: int) -> Any:
+        if made and isinstance(made[0], (prover.BaseProver, prover.ClusterProver)):
             made[0].settings = attrs.evolve(made[0].settings, seed=seed)
             return made[0]
         made[:] = [make(attrs.evolve(config, seed=seed))]
         return made[0]
 
-    return prover
+    return with_seed
 
 
 # --- the results ---------------------------------------------------------------------------------
 
 
-def _tell(folder: AttemptFolder, asked: BenchOptions) -> None:
-    import orjson
-
-    from lean_dojo_v2.benchmarks import CURVE, PROVER, AttemptFolder, draw_summary, read_report
-    from lean_dojo_v2.files import atomic_write_bytes
-    from lean_dojo_v2.runs import save_figure
-
-    other = None if asked.compare is None else AttemptFolder(asked.compare)
-    report = read_report(folder, other)
+def _tell(folder: benchmarks.AttemptFolder, asked: BenchOptions) -> None:
+    other = None if asked.compare is None else benchmarks.AttemptFolder(asked.compare)
+    report = benchmarks.read_report(folder, other)
     options = orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS
     content = orjson.dumps(attrs.asdict(report), option=options)
     atomic_write_bytes(folder.path / "report.json", content)
-    lines = {report.request["prover"].get("label", PROVER): report.prover}
+    lines = {report.request["prover"].get("label", benchmarks.PROVER): report.prover}
     if report.automation is not None:
         lines["automation alone"] = report.automation
-    save_figure(draw_summary(lines), folder.path / CURVE)
+    curve = folder.path / benchmarks.CURVE
+    runs.save_figure(benchmarks.draw_summary(lines), curve)
     if asked.as_json:
         emit_json(orjson.loads(content))
         return
     for line in _lines(report):
         click.echo(line)
-    click.echo(f"curve: {folder.path / CURVE}; attempts: {folder.path / f'{PROVER}.jsonl'}")
+    click.echo(f"curve: {curve}; attempts: {folder.path / f'{benchmarks.PROVER}.jsonl'}")
 
 
-def _lines(report: Report) -> list[str]:
-    search, prover = ProverConfig(**report.request["search"]), report.prover
+def _lines(report: benchmarks.Report) -> list[str]:
+    search, mine = ProverConfig(**report.request["search"]), report.prover
     asked = report.request["prover"]
     with_automation = asked.get("automation") or "automation=true" in asked.get(
         "prover_settings", ()
@@ -267,27 +240,27 @@ def _lines(report: Report) -> list[str]:
     states = "state" if search.max_expansions is None else f"of {search.max_expansions} states"
     calls = "" if search.lean_calls is None else f", {search.lean_calls} Lean calls a theorem"
     heading = (
-        f"{name}: {counted(prover.attempts, 'proof', 'proofs')} written for each theorem"
+        f"{name}: {counted(mine.attempts, 'proof')} written for each theorem"
         if report.request.get("whole_proof")
         else f"{name}: at most {search.num_sampled_tactics} samples{beside} "
         f"at each {states}, {search.heartbeats} heartbeats a tactic{calls}"
     )
-    lines = [heading, f"proved {prover.proved}"]
-    lines += [f"  {name}: {share}" for name, share in prover.groups.items()]
-    if prover.attempts > 1:
-        lines.append(f"{prover.attempts} attempts each, with 95 % intervals:")
-        lines += [f"  pass@{k} {value}" for k, value in prover.pass_at.items()]
+    lines = [heading, f"proved {mine.proved}"]
+    lines += [f"  {name}: {share}" for name, share in mine.groups.items()]
+    if mine.attempts > 1:
+        lines.append(f"{mine.attempts} attempts each, with 95 % intervals:")
+        lines += [f"  pass@{k} {value}" for k, value in mine.pass_at.items()]
     if report.automation is not None:
         lines.append(f"automation alone {report.automation.proved}")
         lines.append(
-            f"beyond automation: {counted(len(report.beyond), 'theorem', 'theorems')}; "
+            f"beyond automation: {counted(len(report.beyond), 'theorem')}; "
             f"automation alone proves {len(report.missed)} that are not among these"
         )
     lines.append(
-        f"refused proofs {prover.refused_proofs}, Lean calls {prover.lean_calls}, samples "
-        f"{prover.samples}, expansions {prover.expansions}"
+        f"refused proofs {mine.refused_proofs}, Lean calls {mine.lean_calls}, samples "
+        f"{mine.samples}, expansions {mine.expansions}"
     )
-    lines += _warnings(prover)
+    lines += _warnings(mine)
     if report.automation is not None:
         lines += [f"automation alone: {line}" for line in _warnings(report.automation)]
     if report.compared is not None:
@@ -295,13 +268,13 @@ def _lines(report: Report) -> list[str]:
     return lines
 
 
-def _warnings(summary: Summary) -> list[str]:
+def _warnings(summary: benchmarks.Summary) -> list[str]:
     lines = []
     if names := summary.ended_by_clock:
-        where = counted(len(names), "theorem", "theorems")
+        where = counted(len(names), "theorem")
         lines.append(f"a time limit, instead of a count, ended work on {where}: {', '.join(names)}")
     if failed := summary.cannot_open:
-        where = counted(len(failed), "theorem", "theorems")
+        where = counted(len(failed), "theorem")
         name, why = next(iter(failed.items()))
         example = f"{name}: {why.partition(chr(10))[0]}"
         lines.append(f"Lean cannot open {where}, counted as not proved, such as {example}")
@@ -313,10 +286,10 @@ def _warnings(summary: Summary) -> list[str]:
     return lines
 
 
-def _comparison(compared: Compared) -> list[str]:
+def _comparison(compared: benchmarks.Compared) -> list[str]:
     counts = compared.counts
-    theorems = counted(compared.theorems, "theorem", "theorems")
-    attempts = counted(compared.attempts, "attempt", "attempts")
+    theorems = counted(compared.theorems, "theorem")
+    attempts = counted(compared.attempts, "attempt")
     lines = [
         f"compared with {compared.run}, on {theorems} with {attempts} each:",
         (

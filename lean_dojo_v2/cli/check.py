@@ -4,37 +4,20 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 import click
 
-from lean_dojo_core.errors import UsageError
-from lean_dojo_core.records import BenchmarkProblem
+from lean_dojo_core import BenchmarkProblem, UsageError
 from lean_dojo_core.wording import counted
+from lean_dojo_v2 import benchmarks, lean, prover, tracing
+from lean_dojo_v2.cli import parameters as args
 from lean_dojo_v2.cli.long_commands import long_command
 from lean_dojo_v2.cli.output import emit_json, json_option, keep_stdout_for_json, note
-from lean_dojo_v2.cli.parameters import (
-    EXISTING_FILE,
-    FOLDER,
-    argument,
-    engine_option,
-    goal_option,
-    group,
-    import_option,
-    option,
-    shared,
-    with_options,
-)
 from lean_dojo_v2.errors import UnreadableFileError
 from lean_dojo_v2.files import read_named
-from lean_dojo_v2.lean import EngineUnavailableError, LeanError, lean_text
 
-if TYPE_CHECKING:
-    from lean_dojo_v2.lean import Server
-    from lean_dojo_v2.prover import Problem
-
-FILE_SECONDS = 300.0
 STDIN = "-"
 
 
@@ -42,33 +25,33 @@ STDIN = "-"
 class _Asked:
     """The options of the check."""
 
-    file: str | None = argument(required=False, metavar="[FILE.lean|-]")
-    reference: Path | None = option(
+    file: str | None = args.argument(required=False, metavar="[FILE.lean|-]")
+    reference: Path | None = args.option(
         metavar="FILE.lean",
-        type=EXISTING_FILE,
+        type=args.EXISTING_FILE,
         help="File that states what FILE must prove, with `sorry` in place of proofs.",
     )
-    goal: str | None = goal_option
-    statement: str | None = option(
+    goal: str | None = args.goal_option
+    statement: str | None = args.option(
         metavar="THEOREM",
         help="A theorem without its proof, such as 'theorem t (n : Nat) : n = n'.",
     )
-    proof: str | None = option(
+    proof: str | None = args.option(
         metavar="TACTICS", help="Block of tactics, one per line; - reads standard input."
     )
-    imports: tuple[str, ...] = import_option
-    project: Path | None = option(
-        **FOLDER,
+    imports: tuple[str, ...] = args.import_option
+    project: Path | None = args.option(
+        **args.FOLDER,
         help="Lake project whose modules may be imported (default: the one that contains FILE).",
     )
-    engine: str = shared(engine_option, "auto")
-    timeout: float = option(
+    engine: str = args.shared(args.engine_option, "auto")
+    timeout: float = args.option(
         metavar="SECONDS",
         type=click.FloatRange(min=1),
-        default=FILE_SECONDS,
+        default=300.0,
         help="Seconds that Lean may take.",
     )
-    as_json: bool = shared(json_option, False)
+    as_json: bool = args.shared(json_option, False)
 
     def __attrs_post_init__(self) -> None:
         whats = {"FILE": self.file, "--goal": self.goal, "--statement": self.statement}
@@ -92,9 +75,9 @@ class _Asked:
 
 @click.command()
 @click.pass_context
-@with_options
+@args.with_options
 @long_command(resumes=False)
-def check(context: click.Context, asked: _Asked = group(_Asked)) -> None:
+def check(context: click.Context, asked: _Asked = args.group(_Asked)) -> None:
     """Verify a file, or the proof of a goal or statement, in full.
 
     There must be no error, no `sorry`, no axiom besides Lean's three and nothing unsafe; with
@@ -111,10 +94,8 @@ def check(context: click.Context, asked: _Asked = group(_Asked)) -> None:
         context.exit(1)
 
 
-def _server(asked: _Asked, project: Path | None) -> Server:
-    from lean_dojo_v2.lean import Server
-
-    return Server(
+def _server(asked: _Asked, project: Path | None) -> lean.Server:
+    return lean.Server(
         asked.imports or ("Init",),
         project_path=project,
         engine=asked.engine,  # type: ignore[arg-type]  # click has checked it
@@ -124,19 +105,15 @@ def _server(asked: _Asked, project: Path | None) -> Server:
 
 
 def _of_file(asked: _Asked) -> dict[str, Any]:
-    from lean_dojo_v2.lean import RequestError
-    from lean_dojo_v2.prover import judge_file
-    from lean_dojo_v2.tracing import project_of
-
     place = str(asked.file)
     name = "standard input" if place == STDIN else place
     text = _read(place)
     reference = None if asked.reference is None else _read(str(asked.reference))
-    project = asked.project or (None if place == STDIN else project_of(Path(place)))
+    project = asked.project or (None if place == STDIN else tracing.project_of(Path(place)))
     with _server(asked, project) as server:
         try:
-            answer = judge_file(server, text, reference, asked.timeout)
-        except RequestError as error:
+            answer = prover.judge_file(server, text, reference, asked.timeout)
+        except lean.RequestError as error:
             raise UsageError(f"{name}: {error}") from error
     for message in answer["messages"]:
         if message["severity"] == "error":
@@ -145,43 +122,39 @@ def _of_file(asked: _Asked) -> dict[str, Any]:
     for theorem in answer["theorems"]:
         if not theorem["valid"]:
             note(f"{name}:{theorem['line']}: {theorem['name']}: {theorem['detail']}")
-    count = counted(len(answer["theorems"]), "theorem", "theorems")
+    count = counted(len(answer["theorems"]), "theorem")
     if answer["examples"]:
-        count += f"; not judged: {counted(answer['examples'], 'example', 'examples')}"
+        count += f"; not judged: {counted(answer['examples'], 'example')}"
     note(f"{name}: holds, {count}" if answer["valid"] else f"{name}: no proof: {answer['detail']}")
     return answer
 
 
 def _of_proof(asked: _Asked) -> dict[str, Any]:
-    from lean_dojo_v2.lean import EngineLostError
-    from lean_dojo_v2.prover import judge_proof
-
     proof = _read(STDIN) if asked.proof == STDIN else str(asked.proof)
     problem = _problem(asked)
     with _server(asked, asked.project) as server:
         try:
-            answer = judge_proof(server, problem, proof, asked.timeout)
-        except (EngineLostError, EngineUnavailableError):
+            answer = prover.judge_proof(server, problem, proof, asked.timeout)
+        except (lean.EngineLostError, lean.EngineUnavailableError):
             raise
-        except LeanError as error:  # the user's mistake
+        except lean.LeanError as error:  # the user's mistake
             place = "--goal" if asked.goal is not None else "--statement"
             raise UsageError(f"{place}: {error}") from error
     note("The proof holds." if answer["valid"] else f"No proof: {answer['detail']}")
     return answer
 
 
-def _problem(asked: _Asked) -> Problem:
-    from lean_dojo_v2.benchmarks import problem_of, split_theorem
-    from lean_dojo_v2.prover import GoalProblem
-
+def _problem(asked: _Asked) -> prover.Problem:
     if asked.goal is not None:
-        return GoalProblem(asked.goal)
+        return prover.GoalProblem(asked.goal)
     try:
-        before, statement, name, _ = split_theorem(str(asked.statement))
+        before, statement, name, _ = benchmarks.split_theorem(str(asked.statement))
     except UsageError as error:
         raise UsageError(f"--statement {error}; write it as 'theorem NAME … : …'") from error
     header = "".join(f"import {module}\n" for module in asked.imports) + before
-    return problem_of(BenchmarkProblem(full_name=name, statement=statement, header=header))
+    return benchmarks.problem_of(
+        BenchmarkProblem(full_name=name, statement=statement, header=header)
+    )
 
 
 def _read(place: str) -> str:
@@ -189,7 +162,7 @@ def _read(place: str) -> str:
     file = None if place == STDIN else Path(place)
     content = sys.stdin.buffer.read() if file is None else read_named(file)
     try:
-        return lean_text(content)
+        return lean.lean_text(content)
     except UnicodeDecodeError as error:
         raise UnreadableFileError(
             f"is not UTF-8: {error}", path=file or "standard input"

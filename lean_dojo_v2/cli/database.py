@@ -6,31 +6,22 @@ import re
 from collections.abc import Iterator
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 import click
 
-from lean_dojo_core.errors import UsageError
-from lean_dojo_core.records import Theorem, remove_marks
+from lean_dojo_core import Theorem, UsageError, remove_marks
 from lean_dojo_core.wording import counted
+from lean_dojo_v2 import database as databases, prover, sample
+from lean_dojo_v2.cli import parameters as args
 from lean_dojo_v2.cli.output import emit_json, json_option, note, table
-from lean_dojo_v2.cli.parameters import (
-    ANY_FILE,
-    ANY_FOLDER,
-    NUMBER,
-    argument,
-    database_option,
-    option,
-    repo_option,
-    shared,
-    with_options,
-)
 from lean_dojo_v2.cli.run import open_database, select_repositories
 
-if TYPE_CHECKING:
-    from lean_dojo_v2.database import Repository
-
+COUNTS = (
+    "total_theorems", "num_proven_theorems", "num_sorry_theorems_unproved",
+    "num_sorry_theorems_proved", "num_premises",
+)  # fmt: skip
 FORMATS = ("jsonl", "parquet", "hf")
 
 
@@ -44,8 +35,10 @@ def database() -> None:
 
 
 @database.command(short_help="List repositories with their numbers of theorems and premises.")
-@with_options
-def show(path: Path = database_option("--database"), as_json: bool = shared(json_option)) -> None:
+@args.with_options
+def show(
+    path: Path = args.database_option("--database"), as_json: bool = args.shared(json_option)
+) -> None:
     """List the repositories of a database, in the order they were added."""
     with open_database(path, read_only=True) as opened:
         repositories = [repository.header_to_dict() for repository in opened.repositories]
@@ -58,16 +51,7 @@ def show(path: Path = database_option("--database"), as_json: bool = shared(json
     table(
         ("REPOSITORY", "COMMIT", "LEAN", "THEOREMS", "PROVEN", "SORRY", "PROVED", "PREMISES"),
         [
-            (
-                one["name"],
-                one["commit"][:12],
-                one["lean_version"] or "?",
-                str(one["total_theorems"]),
-                str(one["num_proven_theorems"]),
-                str(one["num_sorry_theorems_unproved"]),
-                str(one["num_sorry_theorems_proved"]),
-                str(one["num_premises"]),
-            )
+            (one["name"], one["commit"][:12], one["lean_version"] or "?", *map(one.get, COUNTS))
             for one in repositories
         ],
     )
@@ -77,10 +61,7 @@ class _Source(click.Path):
     """The file of a database, or the name of one that comes with the package."""
 
     def convert(self, value: Any, param: Any, ctx: Any) -> Any:
-        from lean_dojo_v2.prover import SHIPPED, shipped_proofs
-        from lean_dojo_v2.sample import sample_database_path
-
-        ours = {"sample": sample_database_path, SHIPPED: shipped_proofs}
+        ours = {"sample": sample.sample_database_path, prover.SHIPPED: prover.shipped_proofs}
         found = value if Path(value).is_file() or value not in ours else ours[value]()
         if found is None:
             self.fail("this installation has no shipped model", param, ctx)
@@ -91,10 +72,10 @@ _SOURCE = _Source(exists=True, dir_okay=False, path_type=Path)
 
 
 @database.command("import", short_help="Copy the repositories of one database into another.")
-@with_options
+@args.with_options
 def import_(
-    source: Path = argument(type=_SOURCE),
-    destination: Path = argument(type=ANY_FILE),
+    source: Path = args.argument(type=_SOURCE),
+    destination: Path = args.argument(type=args.ANY_FILE),
 ) -> None:
     """Copy the repositories of SOURCE into the database DESTINATION, which is created if needed.
 
@@ -114,18 +95,18 @@ def import_(
 
 
 @database.command(short_help="Write the splits and the corpus that trainers read.")
-@with_options
+@args.with_options
 def export(
-    path: Path = database_option("--database"),
-    repositories: tuple[str, ...] = repo_option,
-    format_: str = option(
+    path: Path = args.database_option("--database"),
+    repositories: tuple[str, ...] = args.repo_option,
+    format_: str = args.option(
         "--format",
         type=click.Choice(["splits", *FORMATS]),
         default="splits",
         help="What trainers read, or a table of tactics for other tools.",
     ),
-    destination: Path = argument(type=ANY_FOLDER),
-    as_json: bool = shared(json_option),
+    destination: Path = args.argument(type=args.ANY_FOLDER),
+    as_json: bool = args.shared(json_option),
 ) -> None:
     """Write the data of the repositories into the folder DESTINATION.
 
@@ -139,9 +120,7 @@ def export(
         if format_ == "splits":
             opened.export_merged_data(chosen, destination)
         else:
-            from lean_dojo_v2.database import export_tables
-
-            counts = export_tables(chosen, destination, format_)  # type: ignore[arg-type]
+            counts = databases.export_tables(chosen, destination, format_)  # type: ignore[arg-type]
     many = counted(len(chosen), "repository", "repositories")
     rows = ", ".join(f"{split} {count}" for split, count in counts.items())
     note(f"{destination}: exported {many} of {path}{f' (tactics: {rows})' if rows else ''}.")
@@ -150,15 +129,17 @@ def export(
 
 
 @database.command(short_help="Show theorems with their tactics and goals, page by page.")
-@with_options
+@args.with_options
 def browse(
     *,
-    words: tuple[str, ...] = argument(metavar="[WORD]…", nargs=-1),
-    path: Path = database_option("--database"),
-    repositories: tuple[str, ...] = repo_option,
-    sorry: bool = option(is_flag=True, help="Only theorems that their author left sorry."),
-    limit: int | None = option("-n", "--limit", **NUMBER, help="Show at most this many theorems."),
-    as_json: bool = shared(json_option),
+    words: tuple[str, ...] = args.argument(metavar="[WORD]…", nargs=-1),
+    path: Path = args.database_option("--database"),
+    repositories: tuple[str, ...] = args.repo_option,
+    sorry: bool = args.option(is_flag=True, help="Only theorems that their author left sorry."),
+    limit: int | None = args.option(
+        "-n", "--limit", **args.NUMBER, help="Show at most this many theorems."
+    ),
+    as_json: bool = args.shared(json_option),
 ) -> None:
     """Show the theorems whose name, file, statement or tactics contain all WORDS.
 
@@ -170,7 +151,7 @@ def browse(
         theorems = chain.from_iterable(_theorems(one, sorry=sorry) for one in chosen)
         shown = islice((theorem for theorem in theorems if _holds(theorem, words)), limit)
         if as_json:
-            emit_json([{**attrs.asdict(one), "split": _split(one)} for one in shown])
+            emit_json([{**attrs.asdict(one), "split": databases.split_of(one)} for one in shown])
             return
         if (first := next(shown, None)) is None:
             note("no theorem contains all of these words")
@@ -178,7 +159,7 @@ def browse(
         click.echo_via_pager(map(_page, chain([first], shown)))
 
 
-def _theorems(repository: Repository, *, sorry: bool) -> Iterator[Theorem]:
+def _theorems(repository: databases.Repository, *, sorry: bool) -> Iterator[Theorem]:
     if not sorry:
         return repository.iter_theorems()
     lists = ("sorry_theorems_unproved", "sorry_theorems_proved")
@@ -192,15 +173,11 @@ def _holds(theorem: Theorem, words: tuple[str, ...]) -> bool:
     return all(word.lower() in text for word in words)
 
 
-def _split(theorem: Theorem) -> str:
-    from lean_dojo_v2.database import split_of
-
-    return split_of(theorem)
-
-
 def _page(theorem: Theorem) -> str:
     place = f"{theorem.file_path}:{theorem.start[0]}"
-    lines = [f"{click.style(theorem.full_name, bold=True)}  {place}  ({_split(theorem)})"]
+    lines = [
+        f"{click.style(theorem.full_name, bold=True)}  {place}  ({databases.split_of(theorem)})"
+    ]
     statement = theorem.theorem_statement
     if statement is not None:
         lines += [f"  {line}" for line in statement.rstrip().split("\n")]

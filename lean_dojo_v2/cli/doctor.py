@@ -18,9 +18,9 @@ import click
 
 from lean_dojo_core import API_VERSION, registry
 from lean_dojo_core.discovery import STRICT_VARIABLE
-from lean_dojo_core.installed import HOST_DISTRIBUTION, normalise
+from lean_dojo_core.installed import HOST_DISTRIBUTION, installed_version, normalise
+from lean_dojo_v2 import lean
 from lean_dojo_v2.cli.output import emit_json, json_option, table
-from lean_dojo_v2.lean import EngineUnavailableError, chosen_engine
 
 Verdict: TypeAlias = Literal["ok", "note", "problem"]
 
@@ -66,7 +66,7 @@ def doctor(context: click.Context, as_json: bool) -> None:
     """
     # A diagnosis must always run, even in strict mode.
     os.environ.pop(STRICT_VARIABLE, None)
-    chosen_engine("auto")  # check LEAN_DOJO_ENGINE first, which the other checks read
+    lean.chosen_engine("auto")  # check LEAN_DOJO_ENGINE first, which the other checks read
     checks = [*_versions(), *_devices(), *_engines(), *_plugins(), *_conflicts()]
     if as_json:
         emit_json([attrs.asdict(check) for check in checks])
@@ -89,11 +89,9 @@ def _versions() -> Iterator[Check]:
     yield Check("versions", HOST_DISTRIBUTION, "ok", host)
     yield Check("versions", "python", "ok", f"{platform.python_version()} on {platform.platform()}")
     for name in LIBRARIES:
-        try:
-            yield Check("versions", name, "ok", metadata.version(name))
-        except metadata.PackageNotFoundError:
-            fix = f'not installed; run `pip install "{HOST_DISTRIBUTION}>=2"` again'
-            yield Check("versions", name, "problem", fix)
+        version = installed_version(name)
+        missing = f'not installed; run `pip install "{HOST_DISTRIBUTION}>=2"` again'
+        yield Check("versions", name, "ok" if version else "problem", version or missing)
 
 
 def _devices() -> Iterator[Check]:
@@ -124,35 +122,24 @@ def _devices() -> Iterator[Check]:
 
 
 def _engines() -> Iterator[Check]:
-    from lean_dojo_v2.lean import (
-        EMBEDDED_LEAN_VERSION,
-        FOREIGN_VARIABLE,
-        LEAN_INSTALL_URL,
-        embedded_status,
-        find_lean,
-        find_repl,
-        node_program,
-        node_version,
-    )
-
-    program = find_lean()
-    missing = f"no lean on the PATH (needed for projects that use Mathlib: {LEAN_INSTALL_URL})"
+    program = lean.find_lean()
+    missing = f"no lean on the PATH (needed for projects that use Mathlib: {lean.LEAN_INSTALL_URL})"
     found = f"{program} (`lean-dojo lean check` tries it)"
     yield Check("lean", "native", "ok" if program else "note", found if program else missing)
     try:
-        repl = find_repl()
-    except EngineUnavailableError as error:
+        repl = lean.find_repl()
+    except lean.EngineUnavailableError as error:
         yield Check("lean", "native", "problem", str(error))
     else:
         if repl is not None:
-            yield Check("lean", "native", "note", f"{repl} ({FOREIGN_VARIABLE}) cannot verify")
+            yield Check("lean", "native", "note", f"{repl} ({lean.FOREIGN_VARIABLE}) cannot verify")
     try:
-        node_program()
-    except EngineUnavailableError as error:
+        lean.node_program()
+    except lean.EngineUnavailableError as error:
         yield Check("lean", "embedded", "problem", str(error))
         return
-    status = embedded_status()
-    detail = f"Lean {EMBEDDED_LEAN_VERSION} on Node {node_version()}"
+    status = lean.embedded_status()
+    detail = f"Lean {lean.EMBEDDED_LEAN_VERSION} on Node {lean.node_version()}"
     size = f"{status.bytes_used / 1e6:.0f} MB in {status.path.parent}"
     state = f", {size}" if status.installed else ": is downloaded on first use"
     yield Check("lean", "embedded", "ok" if status.installed else "note", detail + state)

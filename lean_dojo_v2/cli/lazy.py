@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import pkgutil
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from lean_dojo_core import Entry
 from lean_dojo_core.errors import PluginLoadError, StrictPluginsError
-
-if TYPE_CHECKING:
-    from lean_dojo_core import Entry
-    from lean_dojo_v2.kinds import Command, CommandSpec
+from lean_dojo_v2 import kinds
 
 
 class LazyCommand(click.Command):
@@ -102,16 +100,14 @@ class ProgramGroup(LazyGroup):
             found[heading][name] = entry.spec.summary
         return found
 
-    def _listed(self) -> dict[str, Entry[CommandSpec, Command]]:
+    def _listed(self) -> dict[str, Entry[kinds.CommandSpec, kinds.Command]]:
         try:
             return self._mounted()
         except (StrictPluginsError, OSError):  # reported on use; help must still work
             return {}
 
-    def _mounted(self) -> dict[str, Entry[CommandSpec, Command]]:
-        from lean_dojo_v2.kinds import commands  # not for a command of this package
-
-        entries = commands.items()
+    def _mounted(self) -> dict[str, Entry[kinds.CommandSpec, kinds.Command]]:
+        entries = kinds.commands.items()
         ours = {e.name: e for _, e in entries if e.plugin.builtin and e.name not in self.commands}
         taken = {*self.commands, *ours}
         theirs = {

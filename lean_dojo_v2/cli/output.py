@@ -61,7 +61,7 @@ def paragraph(text: str, *, indent: int = 0) -> str:
     )
 
 
-def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
     """Print a table on stdout.
 
     It is aligned text in 80 columns or the terminal's width, with the last column wrapped. On a
@@ -72,13 +72,14 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         import shutil
 
         width = shutil.get_terminal_size().columns
-    sizes = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
+    texts = [[str(cell) for cell in row] for row in rows]
+    sizes = [max(map(len, column)) for column in zip(columns, *texts, strict=True)]
     least = sum(sizes[:-1]) + 2 * (len(sizes) - 1) + min(sizes[-1], FOLDED)
     if sys.stdout.isatty() and least > width:
-        records = [_aligned(list(zip(columns, row, strict=True)), width) for row in rows]
+        records = [_aligned(list(zip(columns, row, strict=True)), width) for row in texts]
         click.echo("\n\n".join(records))
     else:
-        click.echo(_aligned([columns, *rows], width))
+        click.echo(_aligned([columns, *texts], width))
 
 
 def _aligned(rows: Sequence[Sequence[str]], width: int) -> str:

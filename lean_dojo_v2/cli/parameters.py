@@ -51,10 +51,7 @@ NEW_FOLDER: dict[str, Any] = {"metavar": "DIR", "type": ANY_FOLDER}
 def option(*names: str, default: Any = None, **how: Any) -> Any:
     """Declare a parameter or a group's field as ``click.option(*names, …)``.
 
-    Args:
-        *names: Names of the option; default: the parameter's, with ``--``.
-        default: Default of option and field, shown by ``--help``.
-        **how: Arguments of ``click.option``.
+    It is named after the parameter unless ``names`` are given; ``--help`` shows its default.
     """
     if default is not None:
         how = {"default": default, "show_default": True, **how}
@@ -161,12 +158,10 @@ DEFAULT_DATABASE = Path("dynamic_database.json")
 def database_option(*names: str, default: Path | None = DEFAULT_DATABASE) -> Any:
     """Declare the option ``--database``.
 
-    Args:
-        *names: Names of the option; default: ``--database``.
-        default: ``None`` if a file's section ``run:`` may set it.
+    Its default is ``None`` where a file's section ``run:`` may set it.
     """
     return option(
-        *(names or ("--database",)),
+        *names,
         type=ANY_FILE,
         default=default,
         show_default=False,
@@ -175,7 +170,6 @@ def database_option(*names: str, default: Path | None = DEFAULT_DATABASE) -> Any
 
 
 commit_option = option(
-    "--commit",
     metavar="COMMIT",
     help="Commit, tag or branch (default: a PATH as it is now, the default branch of a URL).",
 )
@@ -186,9 +180,7 @@ config_option = option(
     type=EXISTING_FILE,
     help="YAML file with the trainer's settings; later files win.",
 )
-goal_option = option(
-    "--goal", metavar="PROPOSITION", help="A proposition, such as '∀ n : Nat, n + 0 = n'."
-)
+goal_option = option(metavar="PROPOSITION", help="A proposition, such as '∀ n : Nat, n + 0 = n'.")
 import_option = option(
     "--import",
     multiple=True,

@@ -7,14 +7,15 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+import attrs
 import click
 
 from lean_dojo_core import PluginInfo, registry
 from lean_dojo_core.discovery import STRICT_VARIABLE
 from lean_dojo_core.installed import host_requirements
+from lean_dojo_v2.cli import parameters as args
 from lean_dojo_v2.cli.lazy import LazyCommand, LazyGroup
 from lean_dojo_v2.cli.output import emit_json, json_option, note, table
-from lean_dojo_v2.cli.parameters import KIND
 
 _SUMMARIES = {
     "install": "Install plugins into this environment, with pip.",
@@ -33,12 +34,7 @@ COMMANDS = {
 
 
 @click.group(cls=LazyGroup, commands=COMMANDS, invoke_without_command=True)
-@click.option(
-    "--kind",
-    metavar="KIND",
-    type=KIND,
-    help="Only this kind, such as trainer or reward-function.",
-)
+@click.option("--kind", type=args.KIND, help="Only this kind, such as trainer or reward-function.")
 @click.option("--failed", is_flag=True, help="Only plugins that are not active, with the reason.")
 @click.option("--strict", is_flag=True, help="Exit with 1 if any plugin failed.")
 @json_option
@@ -117,8 +113,6 @@ def _print_idle(idle: list[PluginInfo], *, alone: bool) -> None:
 
 
 def _listing(kind: str | None, *, failed: bool) -> dict[str, Any]:
-    import attrs
-
     offers = [] if failed else [entry for _, entry in _entries(kind)]
     return {
         "clashes": [
@@ -137,16 +131,11 @@ def _listing(kind: str | None, *, failed: bool) -> dict[str, Any]:
 def _written_for(info: PluginInfo) -> dict[str, str | None]:
     """Return the versions that a plugin was written for, by its manifest and requirements."""
     manifest = sys.modules.get(info.value.partition(":")[0])
+    try:
+        required = [] if info.builtin else host_requirements(info.distribution)
+    except ValueError:  # unreadable; the listing reports it
+        required = []
     return {
         "api": getattr(manifest, "LEAN_DOJO_API_VERSION", None),
-        "requires": None if info.builtin else _host_requirement(info.distribution),
+        "requires": next(filter(None, (str(one.specifier) for one in required)), None),
     }
-
-
-def _host_requirement(distribution: str) -> str | None:
-    """Return the host versions that a distribution requires."""
-    try:
-        required = [str(one.specifier) for one in host_requirements(distribution)]
-    except ValueError:  # unreadable; the listing reports it
-        return None
-    return next(filter(None, required), None)

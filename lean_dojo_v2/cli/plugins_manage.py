@@ -4,29 +4,28 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib.util import find_spec
 
 import attrs
 import click
 from click.shell_completion import CompletionItem
 
-from lean_dojo_core import PluginInfo, local, registry
-from lean_dojo_core.errors import PluginError, UsageError
+from lean_dojo_core import PluginError, PluginInfo, UsageError, local, registry
 from lean_dojo_core.installed import HOST_DISTRIBUTION, normalise
-from lean_dojo_core.testing.suite import Finding, Guard
+from lean_dojo_core.testing.suite import Finding
 from lean_dojo_core.wording import did_you_mean
+from lean_dojo_v2.cli import parameters as args
 from lean_dojo_v2.cli.output import emit_json, json_option, note, paragraph
-from lean_dojo_v2.cli.parameters import argument, option, shared, with_options
 from lean_dojo_v2.files import atomic_write_text
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
 @click.pass_context
-@with_options
+@args.with_options
 def install(
     context: click.Context,
-    arguments: tuple[str, ...] = argument(
+    arguments: tuple[str, ...] = args.argument(
         metavar="PACKAGE…", nargs=-1, required=True, type=click.UNPROCESSED
     ),
 ) -> None:
@@ -53,10 +52,10 @@ def install(
 
 
 @click.command()
-@with_options
+@args.with_options
 def uninstall(
-    names: tuple[str, ...] = argument(metavar="NAME…", nargs=-1, required=True),
-    yes: bool = option("-y", "--yes", is_flag=True, help="Do not ask for confirmation."),
+    names: tuple[str, ...] = args.argument(metavar="NAME…", nargs=-1, required=True),
+    yes: bool = args.option("-y", "--yes", is_flag=True, help="Do not ask for confirmation."),
 ) -> None:
     """Uninstall the distributions of the plugins NAMES, with pip."""
     found = list(dict.fromkeys(_distribution_of(name) for name in names))
@@ -153,18 +152,18 @@ timeout_option = click.option(
     help="Time limit of one check, in seconds (default: none); further checks of a slow object are "
     "skipped.",
 )
-"""The option ``--timeout`` of commands that call a plugin; see :func:`limited`."""
+"""The option ``--timeout`` of commands that call a plugin."""
 
 
 @click.command()
 @click.pass_context
-@with_options
+@args.with_options
 def check(
     context: click.Context,
-    plugin: str = argument(shell_complete=_complete),
-    show_all: bool = option("--all", is_flag=True, help="Also list the checks that passed."),
-    timeout: float | None = shared(timeout_option),
-    as_json: bool = shared(json_option),
+    plugin: str = args.argument(shell_complete=_complete),
+    show_all: bool = args.option("--all", is_flag=True, help="Also list the checks that passed."),
+    timeout: float | None = args.shared(timeout_option),
+    as_json: bool = args.shared(json_option),
 ) -> None:
     """Run the conformance checks on a PLUGIN; exits with 1 if one fails.
 
@@ -191,7 +190,7 @@ def check(
             f"{mine[0].distribution} is disabled, so nothing of it can be checked: {mine[0].error}"
         )
     findings = []
-    for finding in check_distribution(mine[0].distribution, limited(timeout)):
+    for finding in check_distribution(mine[0].distribution, timeout):
         findings.append(finding)
         if not as_json and (show_all or finding.problem is not None):
             _print(finding)
@@ -202,21 +201,6 @@ def check(
         click.echo(f"{len(findings) - failed} of {len(findings)} checks passed.")
     if failed:
         context.exit(1)
-
-
-def limited(timeout: float | None) -> Guard:
-    """Make a guard that reports a slow check, and with a limit gives up on its object."""
-    from lean_dojo_core.foreign import OutOfTimeError, watched
-
-    def guard(name: str, run: Callable[[], str | None]) -> str | None:
-        try:
-            return watched(run, name, timeout)
-        except OutOfTimeError as error:
-            raise TimeoutError(
-                f"it {error}; give it less to do, or raise --timeout (no further checks of it)"
-            ) from error
-
-    return guard
 
 
 def _print(finding: Finding) -> None:

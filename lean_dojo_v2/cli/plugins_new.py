@@ -25,8 +25,8 @@ from lean_dojo_core import (
 )
 from lean_dojo_core.errors import InvalidSpecError, UsageError
 from lean_dojo_core.installed import HOST_DISTRIBUTION, normalise
+from lean_dojo_v2.cli import parameters as args
 from lean_dojo_v2.cli.output import note
-from lean_dojo_v2.cli.parameters import argument, option, with_options
 from lean_dojo_v2.files import atomic_write_text
 from lean_dojo_v2.kinds import BenchmarkSpec, CallbackSpec, CommandSpec, ProverSpec
 
@@ -49,15 +49,15 @@ WORDS: dict[str, type[PluginSpec]] = {
 
 
 @click.command()
-@with_options
+@args.with_options
 def new(
     *,
-    kind: str = argument(metavar="KIND", type=click.Choice([*WORDS, TRL_REWARD])),
-    name: str = argument(),
-    from_scratch: bool = option(
+    kind: str = args.argument(metavar="KIND", type=click.Choice([*WORDS, TRL_REWARD])),
+    name: str = args.argument(),
+    from_scratch: bool = args.option(
         is_flag=True, help="Write a trainer with its own loop, based on lean_dojo_core alone."
     ),
-    output: Path | None = option(
+    output: Path | None = args.option(
         "-o",
         "--output",
         "--output-dir",
@@ -65,12 +65,16 @@ def new(
         type=click.Path(path_type=Path),
         help="Folder to write (default: NAME in the current folder).",
     ),
-    summary: str | None = option(metavar="TEXT", help="What it does, in at most 80 characters."),
-    author: str | None = option(metavar="NAME", help="Name for the licence (default: the user's)."),
-    grpo: bool = option(
+    summary: str | None = args.option(
+        metavar="TEXT", help="What it does, in at most 80 characters."
+    ),
+    author: str | None = args.option(
+        metavar="NAME", help="Name for the licence (default: the user's)."
+    ),
+    grpo: bool = args.option(
         is_flag=True, help="Write a trainer that says what each token of GRPO is worth."
     ),
-    lean: bool = option(is_flag=True, help="Write a reward that uses Lean."),
+    lean: bool = args.option(is_flag=True, help="Write a reward that uses Lean."),
 ) -> None:
     """Write a new plugin: a complete distribution with an object NAME of the given KIND.
 

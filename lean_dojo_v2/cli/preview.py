@@ -3,70 +3,50 @@
 from __future__ import annotations
 
 import itertools
-import os
-import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import attrs
 import click
 
-from lean_dojo_core import PreviewExample, Previews, PreviewToken, Theorem, registry
-from lean_dojo_core.errors import UsageError
+from lean_dojo_core import PreviewExample, Previews, PreviewToken, Theorem, UsageError, registry
+from lean_dojo_v2.cli import parameters as args, run
 from lean_dojo_v2.cli.output import emit_json, json_option, note
-from lean_dojo_v2.cli.parameters import (
-    NUMBER,
-    argument,
-    complete_any_name,
-    group,
-    option,
-    shared,
-    with_options,
-)
-from lean_dojo_v2.cli.run import (
-    RunOptions,
-    SettingsCommand,
-    gather,
-    make_trainer,
-    open_database,
-    select_repositories,
-)
 from lean_dojo_v2.cli.show import find_entry
 from lean_dojo_v2.settings import Settings, construct
 
-LOSS_OPEN, LOSS_CLOSE = "⟦", "⟧"
 
-
-@click.command(cls=SettingsCommand)
-@with_options
+@click.command(cls=run.SettingsCommand)
+@args.with_options
 def preview(
-    name: str = argument(shell_complete=complete_any_name),
-    given: RunOptions = group(RunOptions),
-    limit: int = option("-n", "--limit", **NUMBER, default=3, help="How many examples."),
-    as_json: bool = shared(json_option),
+    name: str = args.argument(shell_complete=args.complete_any_name),
+    given: run.RunOptions = args.group(run.RunOptions),
+    limit: int = args.option("-n", "--limit", **args.NUMBER, default=3, help="How many examples."),
+    as_json: bool = args.shared(json_option),
 ) -> None:
     """Show the first examples that the trainer or formatter NAME makes from the database.
 
     A trainer with its own data, such as statements, makes them from that.
     A trainer's examples are shown as the model reads them, including special tokens. Tokens
-    with loss are between ⟦ and ⟧ (in colour on a terminal). A formatter's examples
+    with loss are between ⟦ and ⟧ (and in colour on a terminal). A formatter's examples
     are shown as rows.
     """
     places, kinds = registry.registries(), registry.current().kinds
     makers = [key for key, spec in kinds.items() if spec.gives_rows and name in places[key]]
     entry = find_entry(name, makers[0] if makers else None)
-    settings, section = gather(given)
+    settings, section = run.gather(given)
     maker = _maker(entry, settings)
-    if isinstance(maker, Previews) and getattr(maker, "own_data", None) is not None:
-        _show_examples(maker.preview((), limit), as_json=as_json)
-        return
-    database = open_database(section.database_path, read_only=True)
-    repositories = select_repositories(database, section.repositories, section.database_path)
-    theorems = itertools.chain.from_iterable(one.iter_theorems() for one in repositories)
+    theorems: Iterable[Theorem] = ()
+    if getattr(maker, "own_data", None) is None:
+        path = section.database_path
+        database = run.open_database(path, read_only=True)
+        repositories = run.select_repositories(database, section.repositories, path)
+        theorems = itertools.chain.from_iterable(one.iter_theorems() for one in repositories)
     if isinstance(maker, Previews):
         _show_examples(maker.preview(theorems, limit), as_json=as_json)
     else:
-        _show_rows(list(itertools.islice(_rows(maker, theorems), limit)), as_json=as_json)
+        rows = ((one.full_name, row) for one in theorems for row in maker.rows(one))
+        _show_rows(list(itertools.islice(rows, limit)), as_json=as_json)
 
 
 def _maker(entry: registry.Entry[Any, Any], settings: Settings) -> Any:
@@ -79,7 +59,7 @@ def _maker(entry: registry.Entry[Any, Any], settings: Settings) -> Any:
         owner = f"{kind} {entry.name!r}"
         return construct(target, settings, owner=owner) if isinstance(target, type) else target
     if hasattr(target, "preview"):
-        return make_trainer(entry, settings)
+        return run.make_trainer(entry, settings)
     chosen = settings.values.get("formatter") or entry.spec.default_formatter
     if not isinstance(chosen, str):
         raise UsageError(
@@ -88,19 +68,13 @@ def _maker(entry: registry.Entry[Any, Any], settings: Settings) -> Any:
     return registry.dataset_formatters[chosen].create()
 
 
-def _rows(formatter: Any, theorems: Iterable[Theorem]) -> Iterator[dict[str, Any]]:
-    for theorem in theorems:
-        for row in formatter.rows(theorem):
-            yield {"theorem": theorem.full_name, "row": row}
-
-
-def _show_rows(rows: list[dict[str, Any]], *, as_json: bool) -> None:
+def _show_rows(rows: list[tuple[str, dict[str, Any]]], *, as_json: bool) -> None:
     if as_json:
-        emit_json(rows)
+        emit_json([{"theorem": theorem, "row": row} for theorem, row in rows])
         return
-    for number, item in enumerate(rows, 1):
-        click.echo(f"--- row {number}: {item['theorem']}")
-        for column, value in item["row"].items():
+    for number, (theorem, row) in enumerate(rows, 1):
+        click.echo(f"--- row {number}: {theorem}")
+        for column, value in row.items():
             click.echo(f"{column}:")
             for line in _cell(value):
                 click.echo(f"    {line}")
@@ -119,30 +93,26 @@ def _show_examples(examples: Sequence[PreviewExample], *, as_json: bool) -> None
     if as_json:
         emit_json([attrs.asdict(example) for example in examples])
         return
-    colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     for number, example in enumerate(examples, 1):
         loss = sum(token.loss for token in example.tokens)
         click.echo(f"--- example {number}: {example.source}")
         remark = f"; {example.remark}" if example.remark else ""
         click.echo(f"    {len(example.tokens)} tokens, {loss} with loss{remark}")
-        click.echo(marked(example.tokens, colour=colour))
+        click.echo(marked(example.tokens))
     _end(len(examples), "example")
 
 
-def marked(tokens: Iterable[PreviewToken], *, colour: bool = False) -> str:
-    """Join tokens, with those that carry loss between marks (or in colour).
+def marked(tokens: Iterable[PreviewToken]) -> str:
+    """Join tokens, with those that carry loss between marks, and in colour.
 
-    >>> marked([PreviewToken("⊢ 1 = 1", False), PreviewToken("rf", True), PreviewToken("l", True)])
+    >>> tokens = PreviewToken("⊢ 1 = 1", False), PreviewToken("rf", True), PreviewToken("l", True)
+    >>> click.unstyle(marked(tokens))
     '⊢ 1 = 1⟦rfl⟧'
     """
     parts = []
-    for loss, run in itertools.groupby(tokens, key=lambda token: token.loss):
-        text = "".join(token.text for token in run)
-        if loss and colour:
-            text = click.style(text, fg="green", bold=True)
-        elif loss:
-            text = f"{LOSS_OPEN}{text}{LOSS_CLOSE}"
-        parts.append(text)
+    for loss, alike in itertools.groupby(tokens, key=lambda token: token.loss):
+        text = "".join(token.text for token in alike)
+        parts.append(click.style(f"⟦{text}⟧", fg="green", bold=True) if loss else text)
     return "".join(parts)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import click
 
+from lean_dojo_core import API_VERSION, LeanDojoError, registry
 from lean_dojo_v2.cli.lazy import LazyCommand, ProgramGroup
 
 COMPLETION = "_LEAN_DOJO_COMPLETE"
@@ -59,7 +60,6 @@ def _print_version(context: click.Context, _parameter: click.Parameter, value: b
         return
     import platform
 
-    from lean_dojo_core import API_VERSION, registry
     from lean_dojo_v2 import __version__
 
     major, minor = API_VERSION
@@ -125,7 +125,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if getattr(sys, name) is None:  # closed before the program began
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
     try:
-        result = cli.main(arguments, prog_name="lean-dojo", standalone_mode=False)
+        color = False if os.environ.get("NO_COLOR") else None  # None: on a terminal
+        result = cli.main(arguments, prog_name="lean-dojo", standalone_mode=False, color=color)
     except (click.Abort, KeyboardInterrupt) as error:
         # click aborts from the interrupt; a long command's message says what to do.
         click.echo(str(error.__cause__ or error) or "Interrupted.", err=True)
@@ -148,9 +149,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _explain(error: Exception) -> int | None:
     """Print a user's error and return its exit code; ``None`` for an internal error."""
-    # Imported here: `lean-dojo --help` needs no contract.
-    from lean_dojo_core.errors import LeanDojoError
-
     if isinstance(error, LeanDojoError):
         code = error.exit_code
     elif isinstance(error, OSError) and (error.filename is not None or error.errno in _NO_ROOM):

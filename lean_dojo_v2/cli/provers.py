@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 import click
 
-from lean_dojo_core.errors import UsageError
+from lean_dojo_core import Entry, UsageError, settings_of
+from lean_dojo_v2 import kinds, prover
+from lean_dojo_v2.cli import parameters as args
 from lean_dojo_v2.cli.output import note
-from lean_dojo_v2.cli.parameters import complete_formatter, complete_prover, option
-
-if TYPE_CHECKING:
-    from lean_dojo_core.registry import Entry
-    from lean_dojo_v2.lean_agent import ProverConfig
+from lean_dojo_v2.lean_agent import ProverConfig
+from lean_dojo_v2.settings import Settings, parse_assignment, resolve
 
 DEFAULT = "automation"
 """The prover that needs no model."""
@@ -29,34 +28,34 @@ _BIG = 1_000_000_000
 class ProverChoice:
     """The options that choose a prover."""
 
-    prover: str | None = option(
+    prover: str | None = args.option(
         metavar="NAME",
-        shell_complete=complete_prover,
+        shell_complete=args.complete_prover,
         help="Prover (default with --model: `hf`; with --external: `external`).",
     )
-    model: str | None = option(
+    model: str | None = args.option(
         metavar="MODEL",
         type=click.Path(),
         help="Model trained by sft, expert-iteration or grpo: a folder or hub id (default: "
         "`shipped`, the model included in LeanDojo, if there is one).",
     )
-    external: str | None = option(
+    external: str | None = args.option(
         metavar="MODEL", help="Model behind an OpenAI-compatible endpoint."
     )
-    endpoint: str | None = option(
+    endpoint: str | None = args.option(
         metavar="URL",
         help="OpenAI-compatible server of --model (vLLM, SGLang, llama.cpp), for example "
         "http://localhost:8000/v1; without it the model is loaded locally.",
     )
-    formatter: str | None = option(
+    formatter: str | None = args.option(
         metavar="NAME",
-        shell_complete=complete_formatter,
+        shell_complete=args.complete_formatter,
         help="Dataset formatter of the model (default: the one recorded in training).",
     )
-    device: str | None = option(
+    device: str | None = args.option(
         metavar="DEVICE", help="Where --model runs: auto, cpu, cuda or mps."
     )
-    prover_settings: tuple[str, ...] = option(
+    prover_settings: tuple[str, ...] = args.option(
         "--prover-set",
         multiple=True,
         metavar="KEY=VALUE",
@@ -84,13 +83,11 @@ class ProverChoice:
     @property
     def own_model(self) -> str | None:
         """The model of ``--model``, or the shipped one if no prover is named."""
-        from lean_dojo_v2.prover import model_named, shipped_model
-
         if self.model is not None:
-            return model_named(self.model)
+            return prover.model_named(self.model)
         if self.external is not None or self.prover not in {None, LANGUAGE_MODEL}:
             return None
-        shipped = shipped_model()
+        shipped = prover.shipped_model()
         return None if shipped is None else str(shipped)
 
     @property
@@ -101,12 +98,10 @@ class ProverChoice:
     @property
     def label(self) -> str:
         """Label of its results: its model, if it has one."""
-        from lean_dojo_v2.prover import SHIPPED, shipped_model
-
         model = self.own_model or self.external
         if model is None:
             return self.name
-        return SHIPPED if model == str(shipped_model()) else Path(model).name
+        return prover.SHIPPED if model == str(prover.shipped_model()) else Path(model).name
 
     @property
     def default_notice(self) -> str:
@@ -142,11 +137,7 @@ class ProverChoice:
         Returns:
             The prover's class, its arguments, and whether it takes limits of a search.
         """
-        from lean_dojo_core.settings import settings_of
-        from lean_dojo_v2.kinds import provers
-        from lean_dojo_v2.settings import Settings, parse_assignment, resolve
-
-        entry = provers[self.name]
+        entry = kinds.provers[self.name]
         target = entry.load()
         known = {setting.name for setting in settings_of(target)}
         settings = Settings()
@@ -179,7 +170,7 @@ class ProverChoice:
 class ClusterChoice(ProverChoice):
     """The options that choose a prover, and where it searches."""
 
-    ray: bool = option(
+    ray: bool = args.option(
         is_flag=True,
         help="Search on a Ray cluster: actors with a model and -j engines each, as many as fit.",
     )
@@ -188,12 +179,10 @@ class ClusterChoice(ProverChoice):
         """Make the prover, or what has it work in every actor of a cluster."""
         if not self.ray:
             return super().make(config)
-        from lean_dojo_v2.prover import ClusterProver
-
         here = self.own_model is not None and self.endpoint is None
         on_gpu = here and self.device != "cpu"
         make = attrs.evolve(self, ray=False).make
-        return ClusterProver(make, config, on_gpu=on_gpu)
+        return prover.ClusterProver(make, config, on_gpu=on_gpu)
 
 
 def _files(folder: Path) -> dict[str, str]:

@@ -6,35 +6,20 @@ import logging
 import os
 from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 import click
 
 from lean_dojo_core.errors import UsageError
+from lean_dojo_v2 import agent as agents, prover
+from lean_dojo_v2.cli import parameters as args
 from lean_dojo_v2.cli.output import emit_json, json_option, note
-from lean_dojo_v2.cli.parameters import (
-    ANY_FILE,
-    EXISTING_FILE,
-    FOLDER,
-    NEW_FOLDER,
-    NUMBER,
-    database_option,
-    goal_option,
-    import_option,
-    option,
-    repo_option,
-    shared,
-)
+from lean_dojo_v2.files import atomic_write_bytes
 from lean_dojo_v2.lean_agent import ProverConfig
 
-if TYPE_CHECKING:
-    from lean_dojo_v2.agent import BaseAgent
-
-
-save_tree_option = option(
-    "--save-tree",
-    **NEW_FOLDER,
+save_tree_option = args.option(
+    **args.NEW_FOLDER,
     help="Save every search tree in this folder, as JSON and as a picture (SVG).",
 )
 
@@ -43,21 +28,23 @@ save_tree_option = option(
 class ProveTarget:
     """The options that select problems."""
 
-    goal: str | None = goal_option
-    theorem: str | None = option(metavar="NAME", help="One theorem of the database, proved or not.")
-    file: Path | None = option(
-        metavar="FILE.lean", type=EXISTING_FILE, help="Every `sorry` of a Lean file."
+    goal: str | None = args.goal_option
+    theorem: str | None = args.option(
+        metavar="NAME", help="One theorem of the database, proved or not."
     )
-    problems: Path | None = option(
+    file: Path | None = args.option(
+        metavar="FILE.lean", type=args.EXISTING_FILE, help="Every `sorry` of a Lean file."
+    )
+    problems: Path | None = args.option(
         metavar="FILE.jsonl",
-        type=EXISTING_FILE,
+        type=args.EXISTING_FILE,
         help="Theorems in miniF2F's format: a JSON object with name and formal_statement per line.",
     )
-    imports: tuple[str, ...] = import_option
-    database: Path | None = database_option(default=None)
-    repositories: tuple[str, ...] = repo_option
-    project: Path | None = option(
-        **FOLDER,
+    imports: tuple[str, ...] = args.import_option
+    database: Path | None = args.database_option(default=None)
+    repositories: tuple[str, ...] = args.repo_option
+    project: Path | None = args.option(
+        **args.FOLDER,
         help="Folder with the repository's files as they were traced (default: a clone), or with "
         "the Lake project that a file, goal or problem imports from.",
     )
@@ -110,7 +97,7 @@ def _as_option(field: attrs.Attribute[Any]) -> attrs.Attribute[Any]:
             "type": (click.IntRange if kind == "int" else click.FloatRange)(min=least),
         }
     names = _NAMES.get(field.name, [f"--{field.name.replace('_', '-')}"])
-    metadata = {**field.metadata, **option(*names, **how).metadata}
+    metadata = {**field.metadata, **args.option(*names, **how).metadata}
     return field.evolve(metadata=metadata, inherited=False)
 
 
@@ -118,8 +105,8 @@ def _as_option(field: attrs.Attribute[Any]) -> attrs.Attribute[Any]:
 class SearchOptions(ProverConfig):
     """The options of proof search: the settings of a prover, and the model that guides it."""
 
-    progress_model: Path | None = option(
-        **FOLDER,
+    progress_model: Path | None = args.option(
+        **args.FOLDER,
         help="Guide the search with this model of the progress trainer (also LEANPROGRESS_MODEL).",
     )
 
@@ -136,17 +123,19 @@ class SearchOptions(ProverConfig):
 class ProvingOptions(SearchOptions):
     """The options of `prove` and `agent`."""
 
-    limit: int | None = option("-n", "--limit", **NUMBER, help="Try at most this many theorems.")
-    whole_proof: bool = option(
+    limit: int | None = args.option(
+        "-n", "--limit", **args.NUMBER, help="Try at most this many theorems."
+    )
+    whole_proof: bool = args.option(
         is_flag=True, help="Let the model write each proof in one go instead of searching."
     )
     save_tree: Path | None = save_tree_option
-    write_patch: Path | None = option(
+    write_patch: Path | None = args.option(
         metavar="FILE",
-        type=ANY_FILE,
+        type=args.ANY_FILE,
         help="Write the repository's proofs as a patch that `git apply` takes.",
     )
-    as_json: bool = shared(json_option, False)
+    as_json: bool = args.shared(json_option, False)
 
 
 def set_up(asked: ProvingOptions) -> None:
@@ -168,9 +157,9 @@ def refuse_unheeded(asked: SearchOptions, heeded: Collection[str] = ()) -> None:
     if asked.max_expansions == EXPANSIONS:
         given.pop("max_expansions")
     for name in given.keys() - heeded:
-        option = _NAMES.get(name, [f"--{name.replace('_', '-')}"])[-1]
+        named = _NAMES.get(name, [f"--{name.replace('_', '-')}"])[-1]
         raise UsageError(
-            f"{option} is for proof search, which --whole-proof replaces; leave out one of them"
+            f"{named} is for proof search, which --whole-proof replaces; leave out one of them"
         )
 
 
@@ -179,8 +168,6 @@ def set_up_search(asked: SearchOptions) -> None:
 
     Several processes, as ``torchrun`` starts them, are refused: each would search everything.
     """
-    from lean_dojo_v2.prover import PROGRESS_VARIABLE
-
     if (count := int(os.environ.get("WORLD_SIZE") or 1)) > 1:
         raise UsageError(
             f"proofs are searched by one process, but {count} were started: start `lean-dojo "
@@ -189,17 +176,17 @@ def set_up_search(asked: SearchOptions) -> None:
         )
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
     given = asked.progress_model
-    named = os.environ.get(PROGRESS_VARIABLE) if given is None else str(given)
+    named = os.environ.get(prover.PROGRESS_VARIABLE) if given is None else str(given)
     if named and asked.progress_weight and not Path(named, "config.json").is_file():
-        place = PROGRESS_VARIABLE if given is None else "--progress-model"
+        place = prover.PROGRESS_VARIABLE if given is None else "--progress-model"
         raise UsageError(
             f"{place}: {named} holds no model; name the output_dir of a `progress` trainer"
         )
     if given is not None:
-        os.environ[PROGRESS_VARIABLE] = str(given)
+        os.environ[prover.PROGRESS_VARIABLE] = str(given)
 
 
-def prove_with(agent: BaseAgent, asked: ProvingOptions) -> None:
+def prove_with(agent: agents.BaseAgent, asked: ProvingOptions) -> None:
     """Prove with an agent, and print and write the results."""
     if asked.write_patch is not None and len(agent.repos) != 1:
         raise UsageError("--write-patch is for one repository; choose it with --repo")
@@ -218,11 +205,8 @@ def prove_with(agent: BaseAgent, asked: ProvingOptions) -> None:
         )
 
 
-def _write_patch(agent: BaseAgent, file: Path) -> None:
-    from lean_dojo_v2.agent import make_patch
-    from lean_dojo_v2.files import atomic_write_bytes
-
+def _write_patch(agent: agents.BaseAgent, file: Path) -> None:
     [repo] = agent.repos
     proofs = [p for p in agent.proofs if (p.url, p.commit) == (repo.url, repo.commit)]
-    atomic_write_bytes(file, make_patch(repo.path, proofs).encode())
+    atomic_write_bytes(file, agents.make_patch(repo.path, proofs).encode())
     note(f"{len({(p.file_path, p.start) for p in proofs})} proofs → {file}")

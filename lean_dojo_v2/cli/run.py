@@ -4,30 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import attrs
 import click
 
-from lean_dojo_core import registry
-from lean_dojo_core.errors import ConfigError, LeanDojoError, UsageError
-from lean_dojo_core.settings import settings_of
+from lean_dojo_core import ConfigError, LeanDojoError, UsageError, registry, settings_of
 from lean_dojo_core.wording import did_you_mean
-from lean_dojo_v2.cli.parameters import (
-    DEFAULT_DATABASE,
-    NEW_FOLDER,
-    complete_formatter,
-    complete_reward,
-    config_option,
-    database_option,
-    option,
-    repo_option,
-    set_option,
-)
+from lean_dojo_v2 import data, database as databases
+from lean_dojo_v2.cli import parameters as args
 from lean_dojo_v2.settings import Settings, construct, parse_assignment, read_settings, with_inner
-
-if TYPE_CHECKING:
-    from lean_dojo_v2.database import DynamicDatabase, Repository
 
 _GIVEN = "lean_dojo_v2.cli.given"
 RUN_KEY = "run"
@@ -53,14 +39,14 @@ class RunSection:
     @property
     def database_path(self) -> Path:
         """The database, or its default."""
-        return self.database or DEFAULT_DATABASE
+        return self.database or args.DEFAULT_DATABASE
 
 
-reward_option = option(
+reward_option = args.option(
     "--reward",
     multiple=True,
     metavar="NAME[:weight]",
-    shell_complete=complete_reward,
+    shell_complete=args.complete_reward,
     help="Reward, for a trainer that takes rewards; may be repeated.",
 )
 
@@ -69,19 +55,19 @@ reward_option = option(
 class RunOptions:
     """The options for data and settings of a training."""
 
-    files: tuple[Path, ...] = config_option
-    assignments: tuple[str, ...] = set_option
-    database: Path | None = database_option(default=None)
-    data_path: Path | None = option(
+    files: tuple[Path, ...] = args.config_option
+    assignments: tuple[str, ...] = args.set_option
+    database: Path | None = args.database_option(default=None)
+    data_path: Path | None = args.option(
         "--data-path",
         "--dataset",
-        **NEW_FOLDER,
+        **args.NEW_FOLDER,
         help="Folder for the exported data (default: raid/data/merged).",
     )
-    repositories: tuple[str, ...] = repo_option
-    formatter: str | None = option(
+    repositories: tuple[str, ...] = args.repo_option
+    formatter: str | None = args.option(
         metavar="NAME",
-        shell_complete=complete_formatter,
+        shell_complete=args.complete_formatter,
         help="Dataset formatter to use instead of the trainer's own.",
     )
     rewards: tuple[str, ...] = reward_option
@@ -160,30 +146,26 @@ def _check_columns(entry: registry.Entry[Any, Any], formatter: str) -> None:
         )
 
 
-def open_database(path: Path, *, read_only: bool = False) -> DynamicDatabase:
+def open_database(path: Path, *, read_only: bool = False) -> databases.DynamicDatabase:
     """Open an existing database; with ``read_only`` nothing is written."""
     if not path.is_file():
         raise UsageError(
             f"{path}: there is no such database; name one with --database, or make one with "
             "`lean-dojo trace` or `lean-dojo database import`"
         )
-    from lean_dojo_v2.database import DynamicDatabase
-
-    return DynamicDatabase(path, read_only=read_only)
+    return databases.DynamicDatabase(path, read_only=read_only)
 
 
 def select_repositories(
-    database: DynamicDatabase, wanted: Sequence[str], path: Path
-) -> list[Repository]:
+    database: databases.DynamicDatabase, wanted: Sequence[str], path: Path
+) -> list[databases.Repository]:
     """Return the wanted repositories (all if none is named), in the order of the database."""
     repositories = list(database.repositories)
     if not repositories:
         raise UsageError(f"{path}: holds no repository; add one with `lean-dojo trace`")
-    from lean_dojo_v2.data import is_meant
-
-    chosen: list[Repository] = []
+    chosen: list[databases.Repository] = []
     for text in wanted:
-        matches = [one for one in repositories if is_meant(one.url, one.commit, text)]
+        matches = [one for one in repositories if data.is_meant(one.url, one.commit, text)]
         if not matches:
             names = [f"{one.name}@{one.commit[:12]}" for one in repositories]
             raise UsageError(f"{path}: no repository {text!r}.{did_you_mean(text, names)}")

@@ -13,20 +13,10 @@ import attrs
 import click
 from ruamel.yaml.error import YAMLError
 
-from lean_dojo_core import registry
-from lean_dojo_core.errors import AmbiguousNameError, UnknownNameError, UsageError
-from lean_dojo_core.settings import Setting, settings_of
-from lean_dojo_core.wording import did_you_mean
+from lean_dojo_core import PluginSpec, Setting, UsageError, registry, settings_of
+from lean_dojo_core.errors import AmbiguousNameError
+from lean_dojo_v2.cli import parameters as args
 from lean_dojo_v2.cli.output import emit_json, json_option, note, paragraph
-from lean_dojo_v2.cli.parameters import (
-    ANY_FILE,
-    KIND,
-    argument,
-    complete_any_name,
-    option,
-    shared,
-    with_options,
-)
 from lean_dojo_v2.cli.run import RUN_KEY, RunSection
 from lean_dojo_v2.files import atomic_write_text
 from lean_dojo_v2.settings import class_in, json_schema, with_inner, write_yaml
@@ -42,18 +32,18 @@ RUN = Setting(
 )
 """The section ``run:`` of a trainer's file."""
 _WIDTH = 98
-_name: Any = argument(shell_complete=complete_any_name)
-_kind: Any = option(
-    "--kind",
-    metavar="KIND",
-    type=KIND,
+_name: Any = args.argument(shell_complete=args.complete_any_name)
+_kind: Any = args.option(
+    type=args.KIND,
     help="Kind of NAME, such as trainer or prover, if several kinds have this name.",
 )
 
 
 @click.command()
-@with_options
-def show(name: str = _name, kind: str | None = _kind, as_json: bool = shared(json_option)) -> None:
+@args.with_options
+def show(
+    name: str = _name, kind: str | None = _kind, as_json: bool = args.shared(json_option)
+) -> None:
     """Show the plugin object NAME, whatever its kind.
 
     Prints its settings with type, default and help (the keys of a `train` file), what it needs, and
@@ -80,26 +70,17 @@ def show(name: str = _name, kind: str | None = _kind, as_json: bool = shared(jso
 
 def find_entry(name: str, kind: str | None = None) -> registry.Entry[Any, Any]:
     """Find a plugin object of any kind."""
-    registries = [entries for key, entries in registry.registries().items() if kind in {None, key}]
-    found = []
-    for entries in registries:
-        try:
-            found.append(entries[name])
-        except UnknownNameError:
-            continue
-    if not found:
-        known = sorted({entry.name for entries in registries for entry in entries.entries()})
-        raise UnknownNameError(
-            f"no plugin offers {name!r}.{did_you_mean(name, known, heading='Installed')}"
-            f"{registry.not_loaded()}"
-        )
+    registries = registry.registries()
+    if kind is not None:
+        return registries[kind][name]
+    found = [entries[name] for entries in registries.values() if name in entries]
     if len(found) > 1:
         kinds = ", ".join(entry.spec.kind for entry in found)
         raise AmbiguousNameError(
             f"{name!r} is a name in several kinds; use --kind {found[0].spec.kind}, or another "
             f"of: {kinds}"
         )
-    return found[0]
+    return found[0] if found else registry.Registry[PluginSpec, Any](PluginSpec)[name]
 
 
 def _print(entry: registry.Entry[Any, Any]) -> None:
@@ -167,7 +148,7 @@ def config() -> None:
 
 
 @config.command("schema", short_help="Print the JSON Schema of NAME's settings.")
-@with_options
+@args.with_options
 def schema_command(name: str = _name, kind: str | None = _kind) -> None:
     """Print the JSON Schema of the file that `lean-dojo train NAME -c FILE` reads.
 
@@ -182,15 +163,15 @@ def schema_command(name: str = _name, kind: str | None = _kind) -> None:
 
 
 @config.command("init", short_help="Write a commented file with all of NAME's settings.")
-@with_options
+@args.with_options
 def init(
     name: str = _name,
     kind: str | None = _kind,
-    output: Path | None = option(
+    output: Path | None = args.option(
         "-o",
         "--output",
         metavar="FILE",
-        type=ANY_FILE,
+        type=args.ANY_FILE,
         help="The file to write, which must not exist (default: standard output).",
     ),
 ) -> None:

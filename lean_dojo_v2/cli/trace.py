@@ -6,30 +6,18 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import attrs
 import click
 
-from lean_dojo_core.errors import UsageError
+from lean_dojo_core import Theorem, UsageError
 from lean_dojo_core.wording import counted
+from lean_dojo_v2 import database as databases, tracing
+from lean_dojo_v2.cli import parameters as args
 from lean_dojo_v2.cli.long_commands import long_command
 from lean_dojo_v2.cli.output import emit_json, json_option, note
-from lean_dojo_v2.cli.parameters import (
-    NUMBER,
-    argument,
-    commit_option,
-    database_option,
-    engine_option,
-    option,
-    shared,
-    with_options,
-)
 from lean_dojo_v2.runs import report_progress
-
-if TYPE_CHECKING:
-    from lean_dojo_core.records import Theorem
-    from lean_dojo_v2.database import Repository
-    from lean_dojo_v2.tracing import FileDone, TracedFile
 
 SHOWN_ERRORS = 20
 SHOWN_FILES = 10
@@ -37,37 +25,39 @@ SHOWN_REASONS = 5
 
 
 @click.command()
-@with_options
+@args.with_options
 @long_command()
 def trace(
     *,
-    source: str = argument(metavar="URL|PATH", type=click.Path()),
-    database: Path = database_option("-o", "--output", "--database"),
-    commit: str | None = commit_option,
-    url: str | None = option(
+    source: str = args.argument(metavar="URL|PATH", type=click.Path()),
+    database: Path = args.database_option("-o", "--output", "--database"),
+    commit: str | None = args.commit_option,
+    url: str | None = args.option(
         metavar="URL", help="Address to record in the database instead of URL or PATH."
     ),
-    build_deps: bool = option(is_flag=True, help="Also trace the dependencies that it imports."),
-    engine: str = shared(engine_option),
-    jobs: int | None = option(
+    build_deps: bool = args.option(
+        is_flag=True, help="Also trace the dependencies that it imports."
+    ),
+    engine: str = args.shared(args.engine_option),
+    jobs: int | None = args.option(
         "-j",
         "--jobs",
         "--workers",
-        **NUMBER,
+        **args.NUMBER,
         help="Lean engines to run in parallel (default: one per core, as far as memory allows).",
     ),
-    timeout: float = option(
+    timeout: float = args.option(
         metavar="SECONDS",
         type=click.FloatRange(min=1),
         default=600,
         help="Seconds that a file may take.",
     ),
-    date: datetime | None = option(
+    date: datetime | None = args.option(
         metavar="DATE",
         type=click.DateTime(),
         help="Date to record instead of now, such as 2026-11-21 (to reproduce the same data).",
     ),
-    as_json: bool = shared(json_option),
+    as_json: bool = args.shared(json_option),
 ) -> None:
     """Trace a Lean repository into a database, with real Lean.
 
@@ -87,26 +77,21 @@ def trace(
     files failed, with the most common reasons. Lean files that are in no library of the lakefile
     are left out, and named on stderr.
     """
-    import attrs
-
-    from lean_dojo_v2.database import DynamicDatabase
-    from lean_dojo_v2.tracing import LeanGitRepo, local_file, trace_repository
-
-    if local_file(source) and (url or commit):
+    if tracing.local_file(source) and (url or commit):
         raise UsageError("--url and --commit are for repositories; one file has neither")
     if commit is None and Path(source).expanduser().is_dir():
-        repo = LeanGitRepo.from_path(source, url=url)
+        repo = tracing.LeanGitRepo.from_path(source, url=url)
     else:
-        repo = LeanGitRepo(source, commit)
+        repo = tracing.LeanGitRepo(source, commit)
         if url is not None:
             repo = attrs.evolve(repo, url=url, folder=repo.path)
-    files: list[TracedFile] = []
+    files: list[tracing.TracedFile] = []
 
-    def done(report: FileDone) -> None:
+    def done(report: tracing.FileDone) -> None:
         files.append(report.file)
         report_progress(f"{report.done} of {report.total} files")
 
-    traced = trace_repository(
+    traced = tracing.trace_repository(
         repo,
         build_deps=build_deps,
         engine=engine,
@@ -123,8 +108,8 @@ def trace(
     for line in (*_summary(counts, files), *_beside(counts)):
         note(line)
     if not counts["theorems"] and not counts["proofs_elsewhere"]:
-        raise UsageError(f"{source}: {counted(counts['files'], 'file', 'files')} without a proof")
-    with DynamicDatabase(database) as store:
+        raise UsageError(f"{source}: {counted(counts['files'], 'file')} without a proof")
+    with databases.DynamicDatabase(database) as store:
         if store.get_repository(traced.url, traced.commit) is None:
             store.add_repository(traced)
         else:
@@ -133,15 +118,14 @@ def trace(
         emit_json({"database": str(database), **counts})
     else:
         note(
-            f"{traced.name} at {traced.commit[:12]}: "
-            f"{counted(counts['theorems'], 'theorem', 'theorems')} ({counts['sorry']} sorry), "
-            f"{counted(counts['tactics'], 'tactic', 'tactics')}, "
-            f"{counted(counts['premises'], 'premise', 'premises')} in "
-            f"{counted(counts['files'], 'file', 'files')} → {database}"
+            f"{traced.name} at {traced.commit[:12]}: {counted(counts['theorems'], 'theorem')} "
+            f"({counts['sorry']} sorry), {counted(counts['tactics'], 'tactic')}, "
+            f"{counted(counts['premises'], 'premise')} in {counted(counts['files'], 'file')} "
+            f"→ {database}"
         )
 
 
-def _failures(files: Sequence[TracedFile]) -> dict[str, Any]:
+def _failures(files: Sequence[tracing.TracedFile]) -> dict[str, Any]:
     """Return how many commands failed, in all and by file, for ``--json``."""
     worst = sorted((one for one in files if one.errors), key=lambda one: (-one.failed, one.path))
     return {
@@ -158,7 +142,7 @@ def _failures(files: Sequence[TracedFile]) -> dict[str, Any]:
     }
 
 
-def _summary(counts: dict[str, Any], files: Sequence[TracedFile]) -> Iterator[str]:
+def _summary(counts: dict[str, Any], files: Sequence[tracing.TracedFile]) -> Iterator[str]:
     """Yield how many commands of which files have errors, and the most common reasons."""
     if not (worst := counts["files_with_errors"]):
         return
@@ -181,13 +165,13 @@ def _beside(counts: dict[str, Any]) -> Iterator[str]:
     elsewhere, left_out = counts["proofs_elsewhere"], counts["proofs_left_out"]
     if outside := counts["files_left_out"]:
         shown = ", ".join(outside[:SHOWN_FILES]) + (", …" if len(outside) > SHOWN_FILES else "")
-        number = counted(len(outside), "file", "files")
+        number = counted(len(outside), "file")
         yield f"left out {number} in no library of the lakefile: {shown}"
     if elsewhere:
         tactics = counts["tactics_elsewhere"]
         share = tactics / (tactics + counts["tactics"])
         kinds = ", ".join(f"{kind} {count}" for kind, count in elsewhere.items())
-        number = counted(sum(elsewhere.values()), "proof", "proofs")
+        number = counted(sum(elsewhere.values()), "proof")
         yield (
             f"also {number} outside theorems, with {share:.1%} of all tactics "
             f"({tactics}): {kinds}; they are training data"
@@ -199,24 +183,16 @@ def _beside(counts: dict[str, Any]) -> Iterator[str]:
         yield f"left out {share:.1%} of the proofs ({number}): {reasons}"
     if steps := counts["tactics_left_out"]:
         reasons = ", ".join(f"{count} {reason}" for reason, count in steps.items())
-        number = counted(sum(steps.values()), "tactic", "tactics")
+        number = counted(sum(steps.values()), "tactic")
         yield f"{number} left out, not steps of a proof: {reasons}"
     if unknown := counts["tactics_without_digest"]:
         yield (
-            f"{counted(unknown, 'tactic', 'tactics')} without a digest of the state, which the "
+            f"{counted(unknown, 'tactic')} without a digest of the state, which the "
             "engine does not provide: rewards compare states by text"
         )
 
 
-def _counts(traced: Repository) -> dict[str, Any]:
-    from lean_dojo_v2.tracing import (
-        ELSEWHERE_KEY,
-        ERRORS_KEY,
-        LEFT_OUT_KEY,
-        OUTSIDE_KEY,
-        STEPS_KEY,
-    )
-
+def _counts(traced: databases.Repository) -> dict[str, Any]:
     def tactics(proofs: Iterable[Theorem]) -> int:
         return sum(len(proof.traced_tactics) for proof in proofs)
 
@@ -228,10 +204,10 @@ def _counts(traced: Repository) -> dict[str, Any]:
         "sorry": traced.num_sorry_theorems,
         "tactics": tactics(traced.iter_theorems()) - elsewhere,
         "tactics_elsewhere": elsewhere,
-        "proofs_elsewhere": traced.metadata.get(ELSEWHERE_KEY, {}),
-        "proofs_left_out": traced.metadata.get(LEFT_OUT_KEY, {}),
-        "tactics_left_out": traced.metadata.get(STEPS_KEY, {}),
-        "files_left_out": traced.metadata.get(OUTSIDE_KEY, []),
+        "proofs_elsewhere": traced.metadata.get(tracing.ELSEWHERE_KEY, {}),
+        "proofs_left_out": traced.metadata.get(tracing.LEFT_OUT_KEY, {}),
+        "tactics_left_out": traced.metadata.get(tracing.STEPS_KEY, {}),
+        "files_left_out": traced.metadata.get(tracing.OUTSIDE_KEY, []),
         "tactics_without_digest": sum(
             tactic.digest is None
             for theorem in traced.iter_theorems()
@@ -239,5 +215,5 @@ def _counts(traced: Repository) -> dict[str, Any]:
         ),
         "premises": traced.num_premises,
         "files": traced.num_files_traced,
-        "errors": list(traced.metadata.get(ERRORS_KEY, ())),
+        "errors": list(traced.metadata.get(tracing.ERRORS_KEY, ())),
     }

@@ -17,53 +17,31 @@ from lean_dojo_core import ChecksData, Evaluates, Evaluation, HasOwnData, Prefli
 from lean_dojo_core.errors import LeanDojoError, PluginError, UsageError
 from lean_dojo_core.settings import settings_of
 from lean_dojo_core.wording import counted
+from lean_dojo_v2 import files, runs
+from lean_dojo_v2.cli import parameters as args, run
 from lean_dojo_v2.cli.long_commands import long_command
 from lean_dojo_v2.cli.output import emit_json, json_option, note, table
-from lean_dojo_v2.cli.parameters import (
-    argument,
-    complete_trainer,
-    config_option,
-    group,
-    option,
-    set_option,
-    shared,
-    with_options,
-)
-from lean_dojo_v2.cli.run import (
-    RUN_KEY,
-    RunOptions,
-    RunSection,
-    SettingsCommand,
-    gather,
-    make_trainer,
-    open_database,
-    reward_option,
-    select_repositories,
-)
-from lean_dojo_v2.files import merged_data_dir, require_writable
 from lean_dojo_v2.settings import Settings, write_yaml
 
-OWN_DISTRIBUTION = "lean-dojo-v2"
-"""Bugs of our own trainers are shown as they are."""
 OWN_DATA = "data_path"
 """The setting of a trainer with its own dataset (``progress``)."""
 
 
-@click.command(cls=SettingsCommand)
-@with_options
+@click.command(cls=run.SettingsCommand)
+@args.with_options
 @long_command()
 def train(
-    name: str = argument(shell_complete=complete_trainer),
-    given: RunOptions = group(RunOptions),
-    dry_run: bool = option(
+    name: str = args.argument(shell_complete=args.complete_trainer),
+    given: run.RunOptions = args.group(run.RunOptions),
+    dry_run: bool = args.option(
         is_flag=True,
         help="Check everything, print the resolved settings as YAML, and train nothing.",
     ),
-    resume: bool | None = option(
+    resume: bool | None = args.option(
         "--resume/--no-resume",
         help="Resume a killed run (default for the built-in trainers), or start anew.",
     ),
-    as_json: bool = shared(json_option),
+    as_json: bool = args.shared(json_option),
 ) -> None:
     """Train with the trainer NAME, repository by repository, easiest first.
 
@@ -73,10 +51,10 @@ def train(
     result is and the last value of every logged number; with --dry-run it prints the settings.
     """
     entry = registry.trainers[name]
-    settings, section = gather(given)
+    settings, section = run.gather(given)
     if resume is not None:
         _set_resume(entry, settings, resume)
-    trainer = make_trainer(entry, settings)
+    trainer = run.make_trainer(entry, settings)
     if isinstance(trainer, Preflights):
         with _bugs_of(entry):
             trainer.preflight()
@@ -84,12 +62,12 @@ def train(
     arguments: tuple[Any, ...] = ()
     source = f"its own data ({_own_data(trainer, settings)})"
     if not _has_own_data(trainer, settings, section):
-        database = open_database(section.database_path)
-        wanted = select_repositories(database, section.repositories, section.database_path)
+        database = run.open_database(section.database_path)
+        wanted = run.select_repositories(database, section.repositories, section.database_path)
         easiest_first = database.sort_repositories_by_difficulty()
         repositories = [one for one in easiest_first if one in wanted]
-        data_path = section.data_path or merged_data_dir()
-        require_writable(data_path, "--data-path")
+        data_path = section.data_path or files.merged_data_dir()
+        files.require_writable(data_path, "--data-path")
         if repositories and isinstance(trainer, ChecksData):
             with _bugs_of(entry):
                 trainer.check_data(repositories[0].iter_theorems())
@@ -117,9 +95,7 @@ def train(
         trainer.train(*arguments)
     note(f"Done. The result is in {trainer.output_dir}.")
     if as_json:
-        from lean_dojo_v2.runs import last_metrics, read_metrics
-
-        last = last_metrics(read_metrics(Path(trainer.output_dir)))
+        last = runs.last_metrics(runs.read_metrics(Path(trainer.output_dir)))
         found = {"output_dir": str(trainer.output_dir), "metrics": last, **plan}
         emit_json({"trainer": entry.qualified_name, **found})
 
@@ -132,7 +108,7 @@ def _bugs_of(entry: registry.Entry[Any, Any]) -> Iterator[None]:
     except (LeanDojoError, OSError, click.ClickException, click.Abort):
         raise
     except Exception as error:
-        if entry.distribution == OWN_DISTRIBUTION:
+        if entry.plugin.builtin:  # our own bugs are shown as they are
             raise
         home = Path(inspect.getfile(entry.load())).parent
         frames = traceback.extract_tb(error.__traceback__)
@@ -144,7 +120,7 @@ def _bugs_of(entry: registry.Entry[Any, Any]) -> Iterator[None]:
         ) from error
 
 
-def _has_own_data(trainer: Any, settings: Settings, section: RunSection) -> bool:
+def _has_own_data(trainer: Any, settings: Settings, section: run.RunSection) -> bool:
     """Whether the user gave data other than a database to a trainer that needs none."""
     if _own_data(trainer, settings) is None or section.database or section.repositories:
         return False
@@ -179,49 +155,42 @@ def _print_plan(resolved: dict[str, Any], settings: Settings, plan: dict[str, An
         head, *rest = text.split("\n")
         click.echo("\n".join([f"{head}  # {origin}", *rest]))
     if plan:
-        click.echo(write_yaml({RUN_KEY: plan}).rstrip())
+        click.echo(write_yaml({run.RUN_KEY: plan}).rstrip())
 
 
-@click.command(cls=SettingsCommand)
-@with_options
+@click.command(cls=run.SettingsCommand)
+@args.with_options
 @long_command(resumes=False)
 def evaluate(
     *,
-    name: str = argument(shell_complete=complete_trainer),
-    files: tuple[Path, ...] = config_option,
-    assignments: tuple[str, ...] = set_option,
-    rewards: tuple[str, ...] = reward_option,
-    dataset: Path | None = option(
+    name: str = args.argument(shell_complete=args.complete_trainer),
+    files: tuple[Path, ...] = args.config_option,
+    assignments: tuple[str, ...] = args.set_option,
+    rewards: tuple[str, ...] = run.reward_option,
+    dataset: Path | None = args.option(
         "--dataset",
         "--data-path",
         type=click.Path(exists=True, path_type=Path),
         metavar="PATH",
         help="A dataset, or a folder of datasets (default: the data that training used).",
     ),
-    split: str | None = option(
+    split: str | None = args.option(
         type=click.Choice(["train", "val", "test"]),
         help="Split to measure on (default: the trainer's own choice of held-out data).",
     ),
-    as_json: bool = shared(json_option),
+    as_json: bool = args.shared(json_option),
 ) -> None:
     """Measure the model that the trainer NAME trained, and print the metrics.
 
     The settings are those of `lean-dojo train NAME`; the section `run:` of a file is ignored.
     """
     entry = registry.trainers[name]
-    settings, _ = gather(RunOptions(files, assignments, rewards=rewards))
-    trainer = make_trainer(entry, settings)
+    settings, _ = run.gather(run.RunOptions(files, assignments, rewards=rewards))
+    trainer = run.make_trainer(entry, settings)
     if not isinstance(trainer, Evaluates):
         raise UsageError(f"trainer {entry.name!r} cannot evaluate: it has no method evaluate")
-    options = {} if split is None else {"split": split}
-    try:
-        inspect.signature(trainer.evaluate).bind(dataset, **options)
-    except TypeError as error:
-        raise UsageError(
-            f"trainer {entry.name!r} takes no such data ({error}); its method must be "
-            'evaluate(data_path=None, split="val")'
-        ) from error
-    found = trainer.evaluate(dataset, **options)
+    with _bugs_of(entry):
+        found = trainer.evaluate(dataset, **({} if split is None else {"split": split}))
     if not attrs.has(type(found)):
         raise UsageError(f"trainer {entry.name!r} gave {found!r:.80} instead of an Evaluation")
     if as_json:

@@ -234,14 +234,9 @@ def theorem_to_dict(theorem: Theorem) -> Json:
 
 
 def _tactic_to_dict(tactic: TracedTactic) -> Json:
-    data = _bare_tactic(tactic, str)
-    if tactic.start is not None:
-        data["start"] = str(tactic.start)
-    if tactic.end is not None:
-        data["end"] = str(tactic.end)
-    if tactic.digest is not None:
-        data["digest"] = tactic.digest
-    return data
+    more = {"start": tactic.start, "end": tactic.end, "digest": tactic.digest}
+    known = {key: str(value) for key, value in more.items() if value is not None}
+    return _bare_tactic(tactic, str) | known
 
 
 def _bare_tactic(tactic: TracedTactic, position: PositionForm) -> Json:

@@ -49,11 +49,8 @@ def rated(theorem: Theorem) -> Theorem:
 def thresholds(ratings: Mapping[float | None, int]) -> tuple[float, float]:
     """Return the 33rd and 67th percentiles of the finite difficulties.
 
-    Args:
-        ratings: How many theorems have each difficulty.
-
-    Returns:
-        The two percentiles, interpolated linearly between neighbours.
+    They are interpolated linearly between neighbours; ``ratings`` says how many theorems have each
+    difficulty.
 
     Raises:
         EmptyDatasetError: (a ValueError) if no theorem has a finite difficulty.

@@ -1,6 +1,9 @@
-import lean_dojo_v2.data as _data
-
-from .database import DynamicDatabase as DynamicDatabase
+from .database import (
+    DynamicDatabase as DynamicDatabase,
+    NotInDatabaseError as NotInDatabaseError,
+    Repository as Repository,
+    difficulty as difficulty,
+)
 from .export.read import read_corpus as read_corpus, read_theorems as read_theorems
 from .export.splits import (
     HELD_OUT_SPLITS as HELD_OUT_SPLITS,
@@ -10,7 +13,3 @@ from .export.splits import (
 )
 from .export.tables import export_tables as export_tables
 from .export.write import export_merged_data as export_merged_data, write_theorems as write_theorems
-
-NotInDatabaseError = _data.NotInDatabaseError
-Repository = _data.Repository
-difficulty = _data.difficulty

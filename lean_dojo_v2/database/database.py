@@ -9,13 +9,12 @@ from typing import Any, ClassVar, Self
 import attrs
 import click
 
-from lean_dojo_core.errors import UsageError
-from lean_dojo_core.protocols import Repository as AnyRepository
-from lean_dojo_core.records import Theorem, TracedTactic
+from lean_dojo_core import Repository as AnyRepository, Theorem, TracedTactic, UsageError
 from lean_dojo_core.wording import counted
 from lean_dojo_v2.data import (
     NotInDatabaseError,
     Repository,
+    difficulty,
     easiest_first,
     is_meant,
     located,
@@ -33,6 +32,8 @@ from lean_dojo_v2.database.json_file import (
 from lean_dojo_v2.database.sqlite_file import SqliteFile
 from lean_dojo_v2.database.sqlite_storage import SqliteStorage
 from lean_dojo_v2.files import atomic_writer
+
+__all__ = ["DynamicDatabase", "NotInDatabaseError", "Repository", "difficulty", "is_sqlite_path"]
 
 SQLITE_SUFFIXES = (".sqlite", ".sqlite3", ".db")
 
@@ -157,12 +158,9 @@ class DynamicDatabase:
         return proven
 
     def trace_repository(self, url: str, commit: str, build_deps: bool = False) -> Repository:
-        """Trace a repository with Lean and add it, unless it is in the database.
+        """Trace a repository, an address or a local path, and add it unless it is in the database.
 
-        Args:
-            url: Its address, or a local path.
-            commit: The commit to check out.
-            build_deps: Trace its dependencies too.
+        With ``build_deps`` its dependencies are traced, too.
 
         Raises:
             TraceError: If it cannot be fetched or traced.

@@ -123,7 +123,9 @@ class JsonStorage:
         now = self._file_stamp()
         if self.path is not None and now is not None and now != stamp:
             require_bytes(self.path)
-            contents = read_database(self.path)
+            found = read_json(self.path, DatabaseError)
+            with located(self.path):
+                contents = repositories_from_dict(found)
             self._held = (now, contents)
         return contents
 
@@ -170,13 +172,6 @@ def write_repositories(stream: IO[bytes], repositories: Iterable[Repository]) ->
         stream.write(b'"pr_url":' + dumps(pr_url) + b"}")
         separator = b","
     stream.write(b'{"repositories": [\n]}\n' if separator != b"," else b"\n]}\n")
-
-
-def read_database(path: Path) -> Contents:
-    """Read a database file of any version."""
-    found = read_json(path, DatabaseError)
-    with located(path):
-        return repositories_from_dict(found)
 
 
 def repositories_from_dict(data: object) -> Contents:

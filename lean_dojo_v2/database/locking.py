@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from lean_dojo_core.foreign import say
 from lean_dojo_v2.errors import DatabaseError
 
 PATIENCE = 120.0
@@ -19,12 +19,7 @@ SAY_AFTER = 3.0
 
 def say_waiting(path: Path | None, patience: float = PATIENCE) -> None:
     """Print on standard error that another process has locked the file."""
-    if sys.stderr is not None:
-        print(
-            f"{path}: another process is using it; waiting for at most {patience:g} s",
-            file=sys.stderr,
-            flush=True,
-        )
+    say(f"{path}: another process is using it; waiting for at most {patience:g} s")
 
 
 @contextmanager

@@ -5,20 +5,22 @@ from .atomic import (
     flush as flush,
     require_writable as require_writable,
 )
-from .json_text import (
+from .json_files import (
+    append_lines as append_lines,
     parse_json as parse_json,
     read_json as read_json,
-)
-from .jsonl import (
-    append_lines as append_lines,
     read_lines as read_lines,
     read_records as read_records,
 )
 from .paths import (
     CACHE_VARIABLE as CACHE_VARIABLE,
+    COPY_FILE as COPY_FILE,
+    METADATA_FILE as METADATA_FILE,
     RAID_VARIABLE as RAID_VARIABLE,
+    STATE_FILE as STATE_FILE,
     cache_dir as cache_dir,
     checkpoint_dir as checkpoint_dir,
+    copy_metadata as copy_metadata,
     data_dir as data_dir,
     log_dir as log_dir,
     merged_data_dir as merged_data_dir,
@@ -27,10 +29,4 @@ from .paths import (
     repos_dir as repos_dir,
     safe_name as safe_name,
     user_cache as user_cache,
-)
-from .run import (
-    COPY_FILE as COPY_FILE,
-    METADATA_FILE as METADATA_FILE,
-    STATE_FILE as STATE_FILE,
-    copy_metadata as copy_metadata,
 )

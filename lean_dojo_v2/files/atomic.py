@@ -61,9 +61,7 @@ def flush(path: Path) -> None:
 def require_writable(folder: Path, what: str) -> None:
     """Raise a ``UsageError`` if a folder cannot be written or created; leaves no trace.
 
-    Args:
-        folder: The folder, which need not exist.
-        what: The setting or option that names it, for the message.
+    ``what``, the setting or option that names it, begins the message.
     """
     import tempfile
 

@@ -1,7 +1,7 @@
-"""Folders of working data: ``RAID_DIR`` and the documented folders below it.
+"""Folders of working data: ``RAID_DIR`` and the documented folders below it; files of a run.
 
 The environment variable ``RAID_DIR`` (default ``./raid``) is read on each call, so a program or a
-test may set it at any time. Nothing is created here.
+test may set it at any time.
 """
 
 from __future__ import annotations
@@ -9,10 +9,18 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from lean_dojo_v2.files.atomic import atomic_write_bytes
+
 RAID_VARIABLE = "RAID_DIR"
 """Environment variable that names the root of all working data."""
 CACHE_VARIABLE = "LEAN_DOJO_CACHE"
 """Environment variable that names the user's cache folder."""
+STATE_FILE = "training_state.json"
+"""File with the finished repositories and settings of a run."""
+METADATA_FILE = "metadata.json"
+"""File with an export's metadata."""
+COPY_FILE = "data.json"
+"""A trainer's copy of the metadata, in its output folder."""
 
 
 def raid_dir() -> Path:
@@ -72,6 +80,13 @@ def read_named(file: Path) -> bytes:
         raise UnreadableFileError("there is no such file", path=file) from error
     except OSError as error:
         raise UnreadableFileError(f"cannot be read: {error.strerror}", path=file) from error
+
+
+def copy_metadata(data_path: Path, folder: Path) -> None:
+    """Copy a dataset's metadata, if any, to the run that learns from it."""
+    file = data_path / METADATA_FILE
+    if file.is_file():
+        atomic_write_bytes(folder / COPY_FILE, file.read_bytes())
 
 
 def safe_name(name: str) -> str:

@@ -3,6 +3,7 @@
 # ruff: noqa: RUF009 - `setting` is attrs.field with the help text as its second argument
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -41,13 +42,9 @@ def _text_of_number(value: Any) -> Any:
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
-def _path(value: Any) -> Any:
-    return Path(value) if isinstance(value, str) else value
-
-
-def _added(default: Any, text: str, validator: Any = None, **how: Any) -> Any:
-    """Make a field that 1.x does not have."""
-    return setting(default, text, validator, kw_only=True, **how)
+_path = attrs.converters.optional(Path)
+_added = partial(setting, kw_only=True)
+"""Makes a field that 1.x does not have."""
 
 
 @attrs.define(slots=False)
@@ -259,9 +256,7 @@ class TrainingConfig:
     ) -> dict[str, Any]:
         """Return the keyword arguments of ``RetrievalDataModule``.
 
-        Args:
-            data_path: Folder of ``train.json``, ``val.json``, ``test.json``.
-            corpus_path: The ``corpus.jsonl``.
+        The folder ``data_path`` has ``train.json``, ``val.json`` and ``test.json``.
         """
         return {
             "data_path": Path(data_path),
@@ -291,8 +286,7 @@ class TrainingConfig:
     def create_callbacks(self, dir_name: str) -> list[Callback]:
         """Build Lightning's callbacks: checkpoints, early stopping, learning rate, progress.
 
-        Args:
-            dir_name: Name of the training step; checkpoints go to this folder.
+        Checkpoints go to the folder ``dir_name``, the name of the training step.
         """
         return list(
             registry.builtin(registry.trainers, "retrieval").lightning_callbacks(self, dir_name)
@@ -301,9 +295,7 @@ class TrainingConfig:
     def create_trainer(self, dir_name: str, custom_log_dir: Path | str) -> LightningTrainer:
         """Build the ``pytorch_lightning.Trainer`` of one training step for this machine.
 
-        Args:
-            dir_name: Name of the training step; checkpoints go to this folder.
-            custom_log_dir: Folder of the TensorBoard logs.
+        Checkpoints go to the folder ``dir_name``, TensorBoard's logs to ``custom_log_dir``.
         """
         trainer: LightningTrainer = registry.builtin(
             registry.trainers, "retrieval"

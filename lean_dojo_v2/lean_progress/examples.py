@@ -141,7 +141,8 @@ def steps_of(tactics: Sequence[TracedTactic]) -> list[TracedTactic]:
     for tactic in sorted(tactics, key=_place):
         if line is not None and _contains(line, tactic):
             continue
-        if _only_points(tactic) and any(_contains(tactic, other) for other in tactics):
+        focuses = _POINTS.match(remove_marks(tactic.tactic).strip()) is not None
+        if focuses and any(_contains(tactic, other) for other in tactics):
             continue
         kept.append(tactic)
         line = None if "\n" in tactic.tactic.strip() else tactic
@@ -162,10 +163,6 @@ def _contains(outer: TracedTactic, inner: TracedTactic) -> bool:
     return around and (outer.start, outer.end) != (inner.start, inner.end)
 
 
-def _only_points(tactic: TracedTactic) -> bool:
-    return _POINTS.match(remove_marks(tactic.tactic).strip()) is not None
-
-
 def read_examples(path: Path | str) -> Iterator[ProgressExample]:
     """Read a JSONL dataset.
 
@@ -180,20 +177,21 @@ def read_examples(path: Path | str) -> Iterator[ProgressExample]:
     with stream:
         for number, line in enumerate(stream, 1):
             if line.strip():
-                yield _parse(line, file, f"line {number}")
+                try:
+                    yield _parse(line)
+                except (TypeError, ValueError) as error:
+                    place = f"line {number}"
+                    raise DataError(str(error), path=file, place=place) from error
 
 
-def _parse(line: bytes, file: Path, place: str) -> ProgressExample:
+def _parse(line: bytes) -> ProgressExample:
     try:
         data = parse_json(line)
     except ValueError as error:
-        raise DataError(f"is not JSON: {error}", path=file, place=place) from error
+        raise ValueError(f"is not JSON: {error}") from error
     if not isinstance(data, dict):
-        raise DataError(f"is a {type(data).__name__}, not an object", path=file, place=place)
-    try:
-        return ProgressExample.read(data)
-    except (TypeError, ValueError) as error:
-        raise DataError(str(error), path=file, place=place) from error
+        raise TypeError(f"is a {type(data).__name__}, not an object")
+    return ProgressExample.read(data)
 
 
 def write_examples(

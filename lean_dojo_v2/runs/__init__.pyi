@@ -1,6 +1,7 @@
 from .environments import (
     ENVIRONMENT_FILE as ENVIRONMENT_FILE,
     environment as environment,
+    processes_here as processes_here,
     record_environment as record_environment,
 )
 from .figures import (
@@ -25,5 +26,4 @@ from .metrics import (
     numbers_of as numbers_of,
     read_metrics as read_metrics,
 )
-from .processes import Process as Process, processes_here as processes_here
 from .progress import latest_progress as latest_progress, report_progress as report_progress

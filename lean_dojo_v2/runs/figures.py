@@ -76,7 +76,8 @@ def plot_recall(rows: Rows) -> Figure | None:
 
 def plot_refusals(rows: Rows) -> Figure | None:
     """Plot the share of completions that the most frequent reasons refused."""
-    names = {key: reason(key) for key in list(refusal_shares(rows) or ())[:_REASONS_DRAWN]}
+    shown = list(refusal_shares(rows) or ())[:_REASONS_DRAWN]
+    names = {key: key.rpartition("/")[2] for key in shown}
     counted = [
         {**dict.fromkeys(names, 0.0), **row}
         for row in rows
@@ -96,15 +97,6 @@ def refusal_shares(rows: Rows) -> dict[str, float] | None:
     keys = {key for row in counted for key in row if key.startswith(REFUSALS)}
     means = {key: fmean(row.get(key, 0.0) for row in counted) for key in keys}
     return {k: v for k, v in sorted(means.items(), key=lambda item: (-item[1], item[0])) if v > 0}
-
-
-def reason(metric: str) -> str:
-    """Return the reason that a metric counts.
-
-    >>> reason("lean/refused/cites-itself")
-    'cites-itself'
-    """
-    return metric.rpartition("/")[2]
 
 
 def svg(figure: Figure, **how: Any) -> bytes:

@@ -9,10 +9,11 @@ from .structuring import (
 )
 from .values import (
     Settings as Settings,
+    YamlTextError as YamlTextError,
     construct as construct,
     parse_assignment as parse_assignment,
+    parse_yaml as parse_yaml,
     read_settings as read_settings,
     resolve as resolve,
     write_yaml as write_yaml,
 )
-from .yaml_text import YamlTextError as YamlTextError, parse_yaml as parse_yaml

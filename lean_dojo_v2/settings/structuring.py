@@ -17,9 +17,8 @@ from typing import Annotated, Any, TypeAlias, TypeVar
 
 import attrs
 
+from lean_dojo_core import ConfigError, LeanDojoError, Setting, settings_of
 from lean_dojo_core.discovery import import_target
-from lean_dojo_core.errors import ConfigError, LeanDojoError
-from lean_dojo_core.settings import Setting, settings_of
 from lean_dojo_core.wording import did_you_mean
 
 KeyPath: TypeAlias = tuple[str | int, ...]

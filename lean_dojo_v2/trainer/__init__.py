@@ -5,24 +5,6 @@
 True
 """
 
-from typing import TYPE_CHECKING
-
 import lazy_loader
 
-if TYPE_CHECKING:
-    from lean_dojo_plugins.grpo import GRPOTrainer
-    from lean_dojo_plugins.progress import ProgressTrainer
-    from lean_dojo_plugins.retrieval import RetrievalTrainer
-    from lean_dojo_plugins.sft import SFTTrainer
-
-__all__ = ["GRPOTrainer", "ProgressTrainer", "RetrievalTrainer", "SFTTrainer"]
-
-__getattr__, __dir__, _ = lazy_loader.attach(
-    "lean_dojo_plugins",
-    submod_attrs={
-        "grpo": ["GRPOTrainer"],
-        "progress": ["ProgressTrainer"],
-        "retrieval": ["RetrievalTrainer"],
-        "sft": ["SFTTrainer"],
-    },
-)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -14,9 +14,9 @@ from lean_dojo_core.foreign import OutOfTimeError, loading, reported_when_slow, 
 def said(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
     """Reports come at once; set when there was one."""
     heard = threading.Event()
-    say = foreign._say
+    say = foreign.say
     monkeypatch.setattr(foreign, "SAY_AFTER", 0.01)
-    monkeypatch.setattr(foreign, "_say", lambda text: (say(text), heard.set()))
+    monkeypatch.setattr(foreign, "say", lambda text: (say(text), heard.set()))
     return heard
 
 

@@ -12,7 +12,7 @@ from lean_dojo_core import registry
 from lean_dojo_core.discovery import PluginInfo, import_target
 from lean_dojo_core.errors import PluginLoadError
 from lean_dojo_core.installed import HOST_DISTRIBUTION, host_requirements, normalise
-from lean_dojo_core.testing.suite import Finding, Guard, Suite, run_suite
+from lean_dojo_core.testing.suite import Finding, Suite, run_suite
 
 HEAVY = (
     "accelerate", "datasets", "jax", "numpy", "pandas", "peft", "pytorch_lightning", "ray",
@@ -119,21 +119,17 @@ class ManifestSuite(Suite):
             entry.load()
 
 
-def check_distribution(distribution: str, guard: Guard | None = None) -> Iterator[Finding]:
+def check_distribution(distribution: str, timeout: float | None = None) -> Iterator[Finding]:
     """Run every check that needs no help from the author.
 
     Objects are made without options; if that is impossible (a trainer, an object with required
     settings), only the class is checked.
 
-    Args:
-        distribution: Its name as pip knows it; a file's name for a plugin that is one file.
-        guard: Runs each check; it may give up on an object.
-
-    Yields:
-        One finding per check, the manifest's first.
+    The distribution is named as pip knows it, or as a file. Yields one finding per check, the
+    manifest's first. A check of an object that takes more than ``timeout`` seconds is its last.
     """
     manifest = type("M", (ManifestSuite,), {"distribution": distribution, "name": distribution})
-    yield from run_suite(manifest, guard=guard)
+    yield from run_suite(manifest, timeout=timeout)
     for entry in _entries(distribution):
         suite = import_target(entry.spec.suite)
         kind: registry.Registry[Any, Any] = registry.Registry(type(entry.spec))
@@ -142,7 +138,7 @@ def check_distribution(distribution: str, guard: Guard | None = None) -> Iterato
             instance = suite.can_make(entry.load())
         except PluginLoadError:  # the manifest's finding says why
             continue
-        yield from run_suite(named, instance=instance, guard=guard)
+        yield from run_suite(named, instance=instance, timeout=timeout)
 
 
 def _entries(distribution: str) -> list[registry.Entry[Any, Any]]:

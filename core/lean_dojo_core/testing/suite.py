@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, ClassVar, NoReturn, TypeAlias
+from typing import Any, ClassVar, NoReturn
 
 import attrs
 
 from lean_dojo_core.errors import LeanDojoError
+from lean_dojo_core.foreign import OutOfTimeError, watched
 from lean_dojo_core.protocols import Closes
 from lean_dojo_core.registry import Entry, Registry
 from lean_dojo_core.settings import settings_of
@@ -140,20 +141,13 @@ def explained(what: str, advice: str) -> Iterator[None]:
         raise AssertionError(f"{what} ({type(error).__name__}: {error}); {advice}") from error
 
 
-Guard: TypeAlias = Callable[[str, Callable[[], str | None]], str | None]
-"""Runs one check, given its name, and returns its problem. A ``TimeoutError`` ends the checks of
-that object, since the next ones would hang, too."""
-
-
 def run_suite(
-    suite: type[Suite], *, instance: bool = True, guard: Guard | None = None
+    suite: type[Suite], *, instance: bool = True, timeout: float | None = None
 ) -> list[Finding]:
-    """Run a suite without pytest, and return one finding per check.
+    """Run a suite, whose ``name`` or ``make`` is set, without pytest; return a finding per check.
 
-    Args:
-        suite: The suite with its ``name`` (or ``make``) set.
-        instance: Whether an object can be made; if not, tests that need one are left out.
-        guard: Runs each check; without one, a check may take for ever.
+    If no ``instance`` can be made, tests that need one are left out. A slow check is reported; one
+    that takes more than ``timeout`` seconds is the last, since the next ones would hang, too.
     """
     kind = getattr(suite, "entries", None)
     subject = f"{kind.kind} {suite.name}" if kind is not None else suite.name
@@ -167,15 +161,16 @@ def run_suite(
         for check, name in checks.items():
             run = functools.partial(_problem, suite, name)
             try:
-                problem = guard(f"{subject}: {check.replace('_', ' ')}", run) if guard else run()
+                problem = watched(run, f"{subject}: {check.replace('_', ' ')}", timeout)
             except _NoObject:
                 continue
             if name in tests or problem is not None:
                 findings.append(Finding(subject, check, problem))
             if name not in tests and problem is not None:
                 break  # without the object, every test would fail in the same way
-    except TimeoutError as error:
-        findings.append(Finding(subject, check, str(error)))
+    except OutOfTimeError as error:
+        advice = "give it less to do, or raise --timeout (no further checks of it)"
+        findings.append(Finding(subject, check, f"it {error}; {advice}"))
     finally:
         suite.teardown_class()
     return findings

@@ -12,8 +12,7 @@ from typing import Any
 
 import orjson
 
-from lean_dojo_core.errors import DataError
-from lean_dojo_core.records import PremiseFile, Theorem
+from lean_dojo_core import DataError, PremiseFile, Theorem
 from lean_dojo_v2.data import MalformedError, premise_file_from_dict, theorem_from_dict
 from lean_dojo_v2.files import read_json
 

@@ -55,7 +55,7 @@ from lean_dojo_v2.files import (
     read_lines,
 )
 from lean_dojo_v2.prover import SearchResult, sampling_whole_proofs
-from lean_dojo_v2.runs import Process
+from lean_dojo_v2.runs import processes_here
 
 PROOFS, NEGATIVES, ROUNDS = "proofs.jsonl", "negatives.jsonl", "rounds.jsonl"
 WHO = "prover"
@@ -74,7 +74,9 @@ class Rounds:
     database: DynamicDatabase | None
     data_path: Path
     problem_set: ProblemSet
-    process: Process = attrs.field(factory=Process)
+    index: int = 0
+    """Number of this process among ``count``, which share the problems."""
+    count: int = 1
 
     def __attrs_post_init__(self) -> None:
         self.folder = Path(self.trainer.output_dir).absolute()
@@ -121,7 +123,7 @@ class Rounds:
         found = self.problem_set.statements
         if found is None:
             return self.problem_set.problems
-        return found.elaborated(self.folder, quiet=not self.process.leads).problems
+        return found.elaborated(self.folder, quiet=self.index > 0).problems
 
     @property
     def stages(self) -> list[Stage]:
@@ -146,20 +148,20 @@ class Rounds:
             self._problems, past, skip_after=trainer.skip_after, limit=trainer.problems_per_round
         )
         self._tried = len(everything)
-        problems = self.process.share(everything)
+        problems = everything[self.index :: self.count]
         attempts = self._attempts(number)
         attempts.path.mkdir(parents=True, exist_ok=True)
         bench = Bench(
             problems,
             attempts,
-            workers=engines_for(trainer.engines, len(problems), BATCH, self.process.here),
+            workers=engines_for(trainer.engines, len(problems), BATCH, processes_here(self.count)),
             server=trainer.open_engine,
             on_result=lambda problem, result: self._keep(number, problem, result),
             tree_dir=attempts.path / "trees" if trainer.keep_trees else None,
-            quiet=not self.process.leads,
+            quiet=self.index > 0,
         )
         left = attrs.evolve(bench, problems=everything).left(WHO, trainer.attempts)
-        if left and self.process.leads:
+        if left and self.index == 0:
             say(
                 f"round {number}: searching {counted(len(everything), 'problem', 'problems')}, "
                 f"{counted(left, 'attempt', 'attempts')} to make"

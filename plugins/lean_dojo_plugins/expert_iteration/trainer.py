@@ -48,7 +48,6 @@ from lean_dojo_v2.data import Repository as TracedRepository
 from lean_dojo_v2.database import DynamicDatabase
 from lean_dojo_v2.errors import EmptyDatasetError
 from lean_dojo_v2.files import merged_data_dir
-from lean_dojo_v2.runs import Process, processes_here
 
 if TYPE_CHECKING:
     from datasets import Dataset
@@ -165,8 +164,7 @@ class ExpertIterationTrainer(SearchingTrainer):
         data_path = Path(data_path or merged_data_dir())
         rounds = self._rounds(repos, database, data_path)
         processes = PartialState(cpu=self.chosen_device.name == "cpu", timeout=PROCESS_TIMEOUT)
-        count = processes.num_processes
-        rounds.process = Process(processes.process_index, count, processes_here(count))
+        rounds.index, rounds.count = processes.process_index, processes.num_processes
         self._trained_on = data_path
         data = rounds.folder / "rounds" / "data"
         with run_lock(self.output_dir, processes):

@@ -16,7 +16,6 @@ from lean_dojo_v2.cli import (
     complete_reward,
     emit_json,
     json_option,
-    limited,
     note,
     option,
     paragraph,
@@ -119,7 +118,7 @@ def check(
     # TRL's own read message lists, which the adapter makes of the suite's texts, as in training.
     function = adapted.__call__ if adapted.messages else adapted.function
     with registry.reward_functions.override(name, function):
-        findings = run_suite(suite, guard=limited(timeout))
+        findings = run_suite(suite, timeout=timeout)
     failed = [finding for finding in findings if finding.problem is not None]
     if as_json:
         emit_json([attrs.asdict(finding) for finding in findings])

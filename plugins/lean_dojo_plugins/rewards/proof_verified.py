@@ -20,6 +20,7 @@ from lean_dojo_v2.lean import (
     SourceTheorem,
     TacticOutcome,
     Verdict,
+    code_tokens,
     join_helpers,
     split_helpers,
     trace_proof,
@@ -76,10 +77,21 @@ def _judgement(source: SourceTheorem, proof: str, trace: ProofTrace) -> TacticOu
     text = f"{source.before}{join_helpers(helpers)}{source.head}"
     first = text.count("\n") + 2  # that of the proof
     detail = _located(outcome.detail, lines, first)
-    held = min(max(outcome.error_line - first, 0), len(lines))
+    idle, shift = _idle_lines(proof, trace), proof.rstrip("\n").count("\n") + 1 - len(lines)
+    counted = [number for number in range(len(lines)) if number + shift not in idle]
     # Of a proof that leaves goals all lines hold, and at least one is missing.
-    progress = len(lines) / (len(lines) + 1) if trace.goals_left else held / len(lines)
+    held = sum(trace.goals_left or number < outcome.error_line - first for number in counted)
+    progress = held / max(len(counted) + trace.goals_left, 1)
     return TacticOutcome(Verdict.FAILED, detail=detail, progress=progress, trace=trace)
+
+
+def _idle_lines(proof: str, trace: ProofTrace) -> set[int]:
+    """Return the numbers of lines without code, or with tactics that change nothing: padding."""
+    tactics: dict[bool, set[int]] = {True: set(), False: set()}
+    for part in trace.sound:
+        tactics[part.changes].add(proof.count("\n", 0, part.start))
+    code = {proof.count("\n", 0, token.start) for token in code_tokens(proof)}
+    return set(range(proof.count("\n") + 1)) - code | tactics[False] - tactics[True]
 
 
 def _located(detail: str, lines: Sequence[str], first: int) -> str:

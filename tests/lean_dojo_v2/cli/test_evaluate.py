@@ -51,3 +51,11 @@ def test_a_trainer_that_cannot(lean_dojo: Run, toy: Any) -> None:
     ran = lean_dojo("evaluate", "toy", "--set", "model_name=m", "--reward", "constant")
     assert ran.code == 2
     assert "takes no rewards" in ran.err
+
+
+def test_what_a_plugins_trainer_raises_names_it(lean_dojo: Run, monkeypatch: Any) -> None:
+    monkeypatch.setattr(Measures, "evaluate", lambda self: None)
+    with registry.trainers.override("measured", Measures):
+        ran = lean_dojo("evaluate", "measured")
+    assert ran.code == 1
+    assert "trainer 'measured' of override 0 raised TypeError: " in ran.err

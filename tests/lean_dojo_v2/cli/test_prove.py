@@ -61,9 +61,7 @@ def test_prove_writes_proofs_trees_and_a_patch(lean_dojo, place, tiny_repository
 @pytest.fixture
 def warm(place, engine, monkeypatch):
     """Have the commands work with the engine of all tests."""
-    monkeypatch.setattr(
-        "lean_dojo_v2.cli.prove_given.Server", lambda *_, **__: contextlib.nullcontext(engine)
-    )
+    monkeypatch.setattr("lean_dojo_v2.lean.Server", lambda *_, **__: contextlib.nullcontext(engine))
     return place
 
 
@@ -136,14 +134,15 @@ def test_every_sorry_of_a_file_is_tried_and_whole_theorems_count(lean_dojo, warm
     assert filled.count("sorry") == 5
     (warm / "Proj" / "A").mkdir(parents=True)
     (warm / "Proj" / "lakefile.toml").write_text('name = "proj"\n[[lean_lib]]\nname = "A"\n')
-    (warm / "Proj" / "A" / "B.lean").write_bytes(b"theorem t : 1 = 1 := by\r\n  sorry\r\n")
+    mixed = b"\xef\xbb\xbf-- a\n-- b\r\ntheorem t : 1 = 1 := by\r\n  %b\r\n-- c\n"
+    (warm / "Proj" / "A" / "B.lean").write_bytes(mixed % b"sorry")
     ran = lean_dojo(
         "prove", "--file", "Proj/A/B.lean", "--prover", "automation", "--write-patch", "y.patch"
     )
     assert ran.out.endswith("Proved 1 of 1 sorry, and so 1 of 1 theorem\n")
     subprocess.run(["git", "init", "-q", "Proj"], check=True)
     subprocess.run(["git", "apply", "../y.patch"], cwd="Proj", check=True)
-    assert b"sorry" not in (warm / "Proj" / "A" / "B.lean").read_bytes()
+    assert (warm / "Proj" / "A" / "B.lean").read_bytes() == mixed % b"rfl"
     (warm / "latin.lean").write_bytes(b"-- \xe9\n")
     refused = lean_dojo("prove", "--file", "latin.lean")
     assert (refused.code, refused.err.count("latin.lean: is not UTF-8")) == (2, 1)

@@ -79,6 +79,20 @@ PROOFS = {
     fence("theorem t : ∀ n, n = n\n| 0 => rfl\n| n + 1 => by\n  rfl"): (
         "exact fun\n  | 0 => rfl\n  | n + 1 => by\n    rfl"
     ),
+    fence("theorem t.{u} (α : Type u) : α = α := by\n  rfl"): "rfl",
+    fence("theorem «t» : p := by\n  simp"): "simp",
+    fence("theorem\n  t : p := by\n  simp"): "simp",
+    fence("theorem t : p := by\nhave h := q\nexact h"): "have h := q\nexact h",
+    fence("theorem t : p := by {\n  simp\n}"): "{\nsimp\n}",
+    fence(f"theorem aux.{{u}} (α : Type u) : α = α := rfl\n{T}"): (
+        "theorem aux.{u} (α : Type u) : α = α := rfl\nsimp"
+    ),
+    fence(
+        "theorem t (n : Nat) : p := by\n  cases n with\n  | zero => a\n  | succ n => exact t n"
+    ): (
+        "theorem itself_by_recursion (n : Nat) : p := by\n  cases n with\n  | zero => a\n"
+        "  | succ n => exact itself_by_recursion n\napply itself_by_recursion <;> assumption"
+    ),
     fence("theorem t : p ∧ q := by\n  exact ⟨a, b⟩\nwhere\n  a : p := h\n  b : q :=\n    g"): (
         "let rec a : p := h\nlet rec b : q :=\n  g\nexact ⟨a, b⟩"
     ),

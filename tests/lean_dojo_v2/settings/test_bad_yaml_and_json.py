@@ -10,7 +10,7 @@ from lean_dojo_v2.cli import main
 from lean_dojo_v2.files import parse_json
 from lean_dojo_v2.lean_agent.config import TrainingConfig
 from lean_dojo_v2.settings import YamlTextError, parse_assignment, parse_yaml
-from lean_dojo_v2.settings.yaml_text import MAX_YAML
+from lean_dojo_v2.settings.values import MAX_YAML
 
 BOMB = "a0: &a0 [x,x,x,x,x,x,x,x,x]\n" + "".join(
     f"a{n}: &a{n} [{','.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 10)
@@ -23,8 +23,8 @@ TROUBLE = {
     "itself as a key": ("? &x [*x]\n: 1\n", "not the name of a setting"),
     "itself, merged": ("model_name: &x\n  <<: *x\n", ""),
     "deep list": ("model_name: " + "[" * 5000 + "]" * 5000, "nested too deeply"),
-    "rather deep list": ("model_name: " + "[" * 120 + "]" * 120, "nested too deeply"),
-    "deep map": ("".join(" " * n + "a:\n" for n in range(400)), "nested too deeply"),
+    "rather deep list": ("model_name: " + "[" * 120 + "]" * 120, "a valid string"),
+    "deep map": ("".join(" " * n + "a:\n" for n in range(400)), "has no setting"),
     "deep JSON": ('{"model_name": ' + '{"a":' * 3000, ""),
     "twice": ("lr: 1\nlr: 2\n", "found duplicate key"),
     "twice in JSON": ('{"lr": 1, "lr": 2}', "found duplicate key"),

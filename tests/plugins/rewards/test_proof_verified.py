@@ -34,6 +34,7 @@ TABLE = [
     ("```lean4\ntheorem both (p q : Prop) (hp : p) (hq : q) : p ∧ q := by\n  exact ⟨hp, hq⟩\n```", 1.0),
     ([{"role": "assistant", "content": "exact ⟨hp, hq⟩"}], 1.0),
     ("exact ⟨hp, hp⟩", 0.0),
+    ("skip\n-- hm\nskip\n\nexact hn", 0.0),  # padding
     ("constructor\n· exact hp\n· exact hp", pytest.approx(1 / 3)),  # two of three lines hold
     ("sorry", 0.0),
     ("exact both p q hp hq", 0.0),
