@@ -82,9 +82,8 @@ private def Monads.atNode (monads : Monads) (context : ContextInfo) (mctx : Meta
     coreState := { monads.coreState with env, ngen := context.ngen } }
 
 /--
-Opens goals at a node of a command's information tree as a state. With `recursion`, a proof
-may use what it is defining: the theorem, the others of its `mutual` block, `where` and `let rec`. Only the whole proof
-shows whether the recursion terminates.
+Opens goals at a node of a command's information tree as a state. With `recursion`, a proof may use what it is defining: the
+theorem, the others of its `mutual` block, `where` and `let rec`. Only the whole proof shows whether the recursion terminates.
 -/
 def openDrafts (unit : Elaborated) (library : Environment) (above : Above) (mctx : MetavarContext)
     (drafts : List Draft) (recursion := false) : DojoM ProofState := do
@@ -175,9 +174,6 @@ private def tacticAt? (nodes : Nodes) (sequences : Array Sequence) (offset : Nat
   let run? := (memberAt? sequences offset).bind fun member => (runsOf nodes #[#[member]])[member]?
   (run?.map (·.toRan)) <|> holderOf? nodes offset
 
-private def digestsOf (mctx : MetavarContext) (goals : List MVarId) : Array String :=
-  ((goals.mapM (goalDigest? mctx)).run' {} |>.run.filterMap id).toArray
-
 /--
 Describes the sequence around a tactic: `members` are its tactics from this one on; `column` (from 0) is where a further one
 must begin on a line of its own; `blocks` are the outermost sequences inside the tactic, each with its `members` and the
@@ -228,7 +224,7 @@ private def openTactic (unit : Elaborated) (file : OpenFile) (offset : Nat) (rec
   refuseBroken state said
   return some <| record ([
     ("tactic", .str (file.text.slice start stop)), ("bytes", file.text.bytes start stop),
-    ("after", toJson (digestsOf info.mctxAfter info.goalsAfter))] ++
+    ("after", toJson ((info.goalsAfter.filterMapM (goalDigest? info.mctxAfter)).run' {}).run)] ++
     around nodes sequences (start, stop) file.text ++ (← keepShown "stateId" state))
 
 private def stateAt (request : Request) : DojoM Json := do
