@@ -83,7 +83,7 @@ PROOFS = {
     fence("theorem «t» : p := by\n  simp"): "simp",
     fence("theorem\n  t : p := by\n  simp"): "simp",
     fence("theorem t : p := by\nhave h := q\nexact h"): "have h := q\nexact h",
-    fence("theorem t : p := by {\n  simp\n}"): "{\nsimp\n}",
+    fence("theorem t : p := by {\n  simp\n}"): "{\n  simp\n}",
     fence(f"theorem aux.{{u}} (α : Type u) : α = α := rfl\n{T}"): (
         "theorem aux.{u} (α : Type u) : α = α := rfl\nsimp"
     ),

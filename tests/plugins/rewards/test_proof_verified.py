@@ -152,7 +152,8 @@ def test_what_is_no_proof_is_logged_with_an_example(caplog):
 
 def test_an_unfinished_proof_is_worth_more_than_one_that_fails_in_its_first_line(reward):
     found, _ = score(reward, ["constructor", "exact hq", "constructor\n· exact hp\nskip"])
-    assert found == [0.25, 0.0, 0.375]  # half of one line in two, and of three in four
+    # half of one line in two, and of two in three: `skip` does not count
+    assert found == [0.25, 0.0, pytest.approx(1 / 3)]
 
 
 FENCED = "First split.\n```lean\n    constructor\n    · exact hp\n    · exact hp\n```\nDone."

@@ -221,7 +221,7 @@ accepted. It elaborates nothing.
 
     dojo.judge {"export": "…"}
     {"declarations": {"t": {"exists": true, "kind": "theorem", "lean_name": "t", "kernel": null, "axioms": [],
-      "statement": "const True "}}}
+      "statement": "const True@Init.Prelude "}}}
 -/
 
 namespace Dojo
