@@ -22,9 +22,6 @@ Row: TypeAlias = dict[str, Any]
 """One row of a dataset; its keys are the formatter's columns."""
 
 
-# --- what trainers receive ----------------------------------------------------------------------
-
-
 class Repository(Protocol):
     """A repository at one commit, as trainers get it."""
 
@@ -61,9 +58,6 @@ class Database(Protocol):
 
     def record_proof(self, theorem: Theorem, tactics: Iterable[TracedTactic | str] = ()) -> Theorem:
         """Record a fully verified proof of a ``sorry`` theorem."""
-
-
-# --- trainers -----------------------------------------------------------------------------------
 
 
 @runtime_checkable
@@ -168,9 +162,6 @@ class Previews(Protocol):
         """
 
 
-# --- dataset formatters -------------------------------------------------------------------------
-
-
 @runtime_checkable
 class DatasetFormatter(Protocol):
     """Turns traced theorems into rows, and a goal into the prompt of the same text.
@@ -210,9 +201,6 @@ class FormatsWholeProofs(Protocol):
 def formats_whole_proofs(formatter: DatasetFormatter) -> bool:
     """Whether a formatter's completions are whole proofs rather than tactics."""
     return isinstance(formatter, FormatsWholeProofs) and formatter.whole_proof
-
-
-# --- reward functions ---------------------------------------------------------------------------
 
 
 @runtime_checkable

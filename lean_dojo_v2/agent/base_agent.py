@@ -72,8 +72,6 @@ class BaseAgent(ABC):
     def _setup_prover(self) -> None:
         """Set ``self.prover``."""
 
-    # --- repositories ---------------------------------------------------------------------------
-
     def setup_github_repository(self, url: str, commit: str) -> Repository:
         """Fetch a repository, trace it into the database, and work on it from now on.
 
@@ -108,8 +106,6 @@ class BaseAgent(ABC):
         """Add a traced repository to the database."""
         self.database.add_repository(repository)
 
-    # --- training -------------------------------------------------------------------------------
-
     def train(self) -> None:
         """Train on all repositories of the database, easiest first.
 
@@ -140,8 +136,6 @@ class BaseAgent(ABC):
         if self.trainer is None:
             raise UsageError(f"{type(self).__name__} has no trainer; use HFAgent or LeanAgent")
         return self.trainer
-
-    # --- proving --------------------------------------------------------------------------------
 
     def initialize_prover(self) -> list[Task]:
         """Set up the prover and list the ``sorry`` theorems without a proof, with their repos."""

@@ -116,9 +116,6 @@ def bench(
     _tell(folder, asked)
 
 
-# --- the request --------------------------------------------------------------------------------
-
-
 def _problems(
     benchmark: str, assignments: Sequence[str], database: Path | None
 ) -> tuple[str, list[BenchmarkProblem], dict[str, Any]]:
@@ -155,9 +152,6 @@ def _digest(problems: Sequence[BenchmarkProblem]) -> str:
     for problem in problems:
         digest.update(f"{problem.full_name}\0{problem.header}\0{problem.statement}\0".encode())
     return f"{len(problems)}, {digest.hexdigest()[:16]}"
-
-
-# --- the run -------------------------------------------------------------------------------------
 
 
 def _run(
@@ -205,9 +199,6 @@ def _factory(make: Callable[[ProverConfig], Any], config: ProverConfig) -> Calla
         return made[0]
 
     return with_seed
-
-
-# --- the results ---------------------------------------------------------------------------------
 
 
 def _tell(folder: benchmarks.AttemptFolder, asked: BenchOptions) -> None:

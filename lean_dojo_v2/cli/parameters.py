@@ -45,8 +45,6 @@ FOLDER: dict[str, Any] = {"metavar": "DIR", "type": EXISTING_FOLDER}
 NEW_FOLDER: dict[str, Any] = {"metavar": "DIR", "type": ANY_FOLDER}
 """Arguments of an option for a folder that is made if needed."""
 
-# --- declaring ----------------------------------------------------------------------------------
-
 
 def option(*names: str, default: Any = None, **how: Any) -> Any:
     """Declare a parameter or a group's field as ``click.option(*names, …)``.
@@ -120,9 +118,6 @@ def _fields(kind: type) -> dict[str, Mapping[str, Any]]:
     return {one.name: one.metadata for one in attrs.fields(kind) if "declare" in one.metadata}
 
 
-# --- completion ---------------------------------------------------------------------------------
-
-
 def _names_of(*kinds: str, or_a_file: bool = False) -> Callable[..., list[CompletionItem]]:
     """Make a completer for names of some kinds of plugins, or of all; optionally also for files."""
 
@@ -149,7 +144,6 @@ complete_prover = _names_of("prover")
 complete_benchmark = _names_of("benchmark", or_a_file=True)
 complete_any_name = _names_of()
 
-# --- shared options -----------------------------------------------------------------------------
 
 DEFAULT_DATABASE = Path("dynamic_database.json")
 """The default database."""
@@ -224,9 +218,6 @@ engine_option = options(
     ),
 )
 """Of commands here and in plugins, so a decorator; see :func:`shared`."""
-
-
-# --- kinds --------------------------------------------------------------------------------------
 
 
 class KindType(click.ParamType[str]):

@@ -135,9 +135,6 @@ def _distribution_of(name: str) -> str:
     return found
 
 
-# --- checking -----------------------------------------------------------------------------------
-
-
 def _complete(
     _context: click.Context, _parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:

@@ -98,9 +98,6 @@ def _find(
     return found, found[0][0].identity not in open_ones
 
 
-# --- what is given ------------------------------------------------------------------------------
-
-
 def _prove_given(what: ProveTarget, choice: ClusterChoice, asked: ProvingOptions) -> None:
     """Prove a goal, the ``sorry``s of a file or the theorems of a list, and print the results."""
     work = _Work(choice, asked, project=what.project)
@@ -145,9 +142,6 @@ def _emit_file(
             f"Proved {proved} of {counted(len(found), 'sorry', 'sorries')}, and so "
             f"{len(completed)} of {counted(theorems, 'theorem')}"
         )
-
-
-# --- problems -----------------------------------------------------------------------------------
 
 
 def _goal(work: _Work, goal: str, imports: Sequence[str]) -> list[prover.SearchResult]:
@@ -265,9 +259,6 @@ def _list(work: _Work, file: Path) -> list[prover.SearchResult]:
     return [results[_key(problem)] for problem in problems]
 
 
-# --- the work ------------------------------------------------------------------------------------
-
-
 @attrs.define
 class _Work:
     """The prover with its limits and engines."""
@@ -310,9 +301,6 @@ class _Work:
             click.echo(f"  {tactic}")
         if self.asked.save_tree is not None:
             prover.save_tree(result.tree, self.asked.save_tree, result.name)
-
-
-# --- files ---------------------------------------------------------------------------------------
 
 
 def _path_in(project: Path | None, file: Path) -> str:

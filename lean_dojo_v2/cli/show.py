@@ -139,9 +139,6 @@ def _in_words(value: Any) -> str:
     return ", ".join(value) if isinstance(value, tuple) else str(value)
 
 
-# --- settings files -----------------------------------------------------------------------------
-
-
 @click.group()
 def config() -> None:
     """Write a commented settings file, or a JSON Schema with which editors check one."""

@@ -67,9 +67,6 @@ def _position_from_text(text: str) -> Position | None:
     return (int(match[1]), int(match[2])) if match else None
 
 
-# --- reading -----------------------------------------------------------------------------------
-
-
 def field(data: Mapping[str, Any], key: str, read: Callable[[Any], T], default: Any = ...) -> T:
     """Read the value of a key, which may be missing or null if there is a default."""
     value = data.get(key)
@@ -207,9 +204,6 @@ _ANNOTATIONS = items_from_json(annotation_from_dict)
 _PREMISES = items_from_json(premise_from_dict)
 
 
-# --- writing -----------------------------------------------------------------------------------
-
-
 def dumps(value: Any, *, indented: bool = False) -> bytes:
     """Write a value as UTF-8 JSON, on one line or indented."""
     try:
@@ -293,9 +287,6 @@ def premise_file_to_dict(file: PremiseFile, *, position: PositionForm = list) ->
             for premise in file.premises
         ],
     }
-
-
-# --- items of a repository's lists --------------------------------------------------------------
 
 
 def read_item(collection: str, value: Any, *, url: str, commit: str) -> Any:

@@ -87,8 +87,6 @@ class Repository:
     pr_url: str | None = None
     other_proofs: list[Theorem] = attrs.field(factory=list)
 
-    # --- what it is ----------------------------------------------------------------------------
-
     @property
     def key(self) -> RepositoryKey:
         """``(url, commit)``, which identifies a repository."""
@@ -117,8 +115,6 @@ class Repository:
             MalformedError: If the metadata's date is malformed.
         """
         return date_from_metadata(self.metadata)
-
-    # --- counts --------------------------------------------------------------------------------
 
     @property
     def total_theorems(self) -> int:
@@ -168,8 +164,6 @@ class Repository:
     def difficulty_counts(self) -> Mapping[float | None, int]:
         """Return the number of theorems of each difficulty."""
         return Counter(difficulty(theorem) for theorem in self.iter_theorems())
-
-    # --- theorems and premises -----------------------------------------------------------------
 
     @property
     def get_all_theorems(self) -> list[Theorem]:
@@ -256,8 +250,6 @@ class Repository:
                         return name, index
         raise not_found(theorem, self, lists)
 
-    # --- JSON ----------------------------------------------------------------------------------
-
     def stored_lists(self) -> list[str]:
         """Return the lists of ``dynamic_database.json``; 1.x has no other proofs."""
         return [name for name in LIST_FIELDS if name != "other_proofs" or self._count(name)]
@@ -301,9 +293,6 @@ class Repository:
         }
         pr_url = field(data, "pr_url", text_from_json, None)
         return cls(**header, **lists, metadata=dict(metadata), pr_url=pr_url)
-
-
-# --- helpers -----------------------------------------------------------------------------------
 
 
 def is_address(url: str) -> bool:

@@ -94,8 +94,6 @@ class DynamicDatabase:
     __iter__: ClassVar[None] = None
     """No iteration and no ``in``: Python would index by number, but repositories have names."""
 
-    # --- repositories --------------------------------------------------------------------------
-
     @property
     def repositories(self) -> list[Repository]:
         """All repositories, in the order they were added."""
@@ -185,8 +183,6 @@ class DynamicDatabase:
                 f"proven, {repo.num_premises} premises in {repo.num_premise_files} files"
             )
 
-    # --- curriculum and export -----------------------------------------------------------------
-
     def sort_repositories_by_difficulty(self) -> list[Repository]:
         """Return the repositories easiest first: by their number of Easy theorems.
 
@@ -218,8 +214,6 @@ class DynamicDatabase:
         if not isinstance(found, Repository):
             raise missing(key, self.json_path)
         return found
-
-    # --- the whole database --------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything in the schema of ``dynamic_database.json``."""

@@ -111,8 +111,6 @@ class JsonStorage:
         if self.path is not None:
             self._held = (None, {})
 
-    # --- the file ------------------------------------------------------------------------------
-
     def _find(self, contents: Contents, key: RepositoryKey) -> Repository:
         if key not in contents:
             raise missing(key, self.path)
@@ -152,9 +150,6 @@ class JsonStorage:
         except (FileNotFoundError, NotADirectoryError):
             status = None
         return None if status is None else (status.st_mtime_ns, status.st_size, status.st_ino)
-
-
-# --- the text ----------------------------------------------------------------------------------
 
 
 def write_repositories(stream: IO[bytes], repositories: Iterable[Repository]) -> None:

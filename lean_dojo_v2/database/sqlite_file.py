@@ -94,8 +94,6 @@ class SqliteFile:
             with translate_sqlite_errors(self.path):
                 self._patiently(self._check)
 
-    # --- reading -------------------------------------------------------------------------------
-
     def rows(self, sql: str, values: Iterable[Any] = ()) -> list[Row]:
         """Run a query and return all rows; none if there is no file yet."""
         if not self._is_there():
@@ -121,8 +119,6 @@ class SqliteFile:
             finally:
                 connection.execute("ROLLBACK")
 
-    # --- writing -------------------------------------------------------------------------------
-
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Write as the only writer, atomically."""
@@ -142,8 +138,6 @@ class SqliteFile:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise
-
-    # --- connections ---------------------------------------------------------------------------
 
     def _is_there(self) -> bool:
         """Whether there is a database; before the first change there may be none."""

@@ -112,9 +112,6 @@ def is_record(kind: Any) -> bool:
     return isinstance(kind, type) and (attrs.has(kind) or dataclasses.is_dataclass(kind))
 
 
-# --- one value ---------------------------------------------------------------------------------
-
-
 def _fit(value: Any, kind: Any, path: KeyPath) -> Fit:
     """Fit a value to a type; one that only Python has is checked by the constructor."""
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
@@ -250,9 +247,6 @@ def _mapping(
             problems.append(Mismatch(here, message=message))
     required = [key for key, one in known.items() if one.required and key not in values]
     return made, [*problems, *(Mismatch((*path, key), missing=True) for key in required)]
-
-
-# --- messages ----------------------------------------------------------------------------------
 
 
 def _messages(
