@@ -7,8 +7,6 @@ would stop all of them. So entry points are loaded one by one here, each impleme
 separately, and every failure is recorded in a :class:`PluginInfo`.
 """
 
-from __future__ import annotations
-
 import functools
 import os
 import pkgutil

@@ -5,8 +5,6 @@
 ``lean_dojo_core.local.NAME``, in every process of a run; a target in it is ``f"{__name__}:Thing"``.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

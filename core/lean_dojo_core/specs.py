@@ -5,8 +5,6 @@ so listing every plugin imports no learning library. Everything specific to a ki
 class variable of its descriptor, so a new kind is a new subclass.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Callable
@@ -21,7 +19,7 @@ from lean_dojo_core.errors import InvalidSpecError
 def _text(accepts: Callable[[str], object], advice: str) -> Callable[..., None]:
     """Make a validator for a text, or for each text of a tuple."""
 
-    def check(spec: PluginSpec, attribute: attrs.Attribute[Any], value: object) -> None:
+    def check(spec: object, attribute: "attrs.Attribute[Any]", value: object) -> None:
         for text in value if isinstance(value, tuple) else (value,):
             if not isinstance(text, str) or not accepts(text):
                 raise InvalidSpecError(f"{type(spec).__name__}.{attribute.name}: {text!r} {advice}")

@@ -1,7 +1,5 @@
 """Wording of messages: numbers with their nouns, and what an unknown name may have meant."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """Agents: from repositories to a trained model and verified proofs; one for an existing prover."""
 
-from __future__ import annotations
-
 import logging
 import sys
 from abc import ABC, abstractmethod

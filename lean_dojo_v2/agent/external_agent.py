@@ -1,7 +1,5 @@
 """The agent of models behind an endpoint."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from lean_dojo_v2.agent.base_agent import ProverAgent

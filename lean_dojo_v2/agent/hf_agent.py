@@ -1,7 +1,5 @@
 """The agent of trainers whose models prove by themselves, such as SFT and GRPO."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from lean_dojo_core import Trainer

@@ -1,7 +1,5 @@
 """The lifelong-learning agent: a premise retriever, and a generator that reads the premises."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import orjson

@@ -1,12 +1,11 @@
 """Proofs found: a log, and patches of the Lean files."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Self
 
 import attrs
 
@@ -34,7 +33,7 @@ class ProvedTheorem:
     proof: str
 
     @classmethod
-    def of(cls, theorem: Theorem, proof: str) -> ProvedTheorem:
+    def of(cls, theorem: Theorem, proof: str) -> Self:
         """Combine a theorem with its proof."""
         return cls(
             theorem.url,

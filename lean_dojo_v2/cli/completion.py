@@ -1,7 +1,5 @@
 """``lean-dojo completion SHELL``: the script that a shell evaluates."""
 
-from __future__ import annotations
-
 import click
 from click.shell_completion import get_completion_class
 

@@ -13,8 +13,6 @@ belong together::
     ) -> None:
 """
 
-from __future__ import annotations
-
 import functools
 import inspect
 import os

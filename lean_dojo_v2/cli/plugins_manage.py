@@ -1,7 +1,5 @@
 """``lean-dojo plugins install|uninstall|enable|disable|check``."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Sequence

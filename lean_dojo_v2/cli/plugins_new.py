@@ -1,7 +1,5 @@
 """``lean-dojo plugins new KIND NAME``: a complete distribution to start from."""
 
-from __future__ import annotations
-
 import getpass
 import importlib.util
 import keyword

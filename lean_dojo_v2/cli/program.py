@@ -1,7 +1,5 @@
 """The ``lean-dojo`` program: its commands, exit codes and messages."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os

@@ -1,7 +1,5 @@
 """Options that choose a prover, and the prover made from them."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 from typing import Any

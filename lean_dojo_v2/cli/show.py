@@ -1,7 +1,5 @@
 """``lean-dojo show NAME`` and ``lean-dojo config``: a plugin object and its settings."""
 
-from __future__ import annotations
-
 import inspect
 import re
 import textwrap

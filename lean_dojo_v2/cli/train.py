@@ -1,7 +1,5 @@
 """``lean-dojo train NAME`` and ``lean-dojo evaluate NAME``."""
 
-from __future__ import annotations
-
 import inspect
 import traceback
 from collections.abc import Iterator

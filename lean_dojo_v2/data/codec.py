@@ -10,8 +10,6 @@ start), a local path as ``url``, the same premise twice in one tactic (kept).
 Every reader raises a ``MalformedError`` that names the missing or ill-typed key.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Mapping

@@ -5,8 +5,6 @@ fits on one: ``induction n with | zero => ?_ | succ n ih => ?_`` leaves each cas
 and the steps inside follow as steps of their own.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from itertools import takewhile

@@ -6,8 +6,6 @@ without tactics. Thresholds are the 33rd and 67th percentiles of the finite diff
 repositories; a repository with more Easy theorems is learned earlier.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping

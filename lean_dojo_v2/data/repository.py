@@ -1,7 +1,5 @@
 """A traced repository: its theorems, its premises, and recorded proofs."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,7 +10,7 @@ from hashlib import sha256
 from itertools import chain
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, Self, TypeAlias, get_args
 
 import attrs
 
@@ -192,7 +190,7 @@ class Repository:
         """Let everything read inside the block be of one moment, despite concurrent writers."""
         return nullcontext()
 
-    def in_memory(self) -> Repository:
+    def in_memory(self) -> "Repository":
         """Return a copy in memory that shares no list, with its theorems rated."""
         fields = [field.name for field in attrs.fields(Repository)]
         copied = {name: getattr(self, name) for name in fields if name not in LIST_FIELDS}
@@ -270,7 +268,7 @@ class Repository:
         return data
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Repository:
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Read a repository of a ``dynamic_database.json``.
 
         Counts in the data are ignored; they follow from the lists.

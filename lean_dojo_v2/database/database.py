@@ -1,7 +1,5 @@
 """The database of traced repositories, filled by agents and read by trainers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Self

@@ -1,7 +1,5 @@
 """Repositories in a JSON file, read whole on opening and rewritten at each change."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext

@@ -1,7 +1,5 @@
 """An SQLite file, and this process's connections to it."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import threading

@@ -1,7 +1,5 @@
 """Repositories stored in rows, and read lazily."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext

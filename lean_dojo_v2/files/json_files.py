@@ -3,8 +3,6 @@
 Python's parser recurses without limit and silently takes the last of equal keys.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import os

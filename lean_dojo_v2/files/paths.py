@@ -4,8 +4,6 @@ The environment variable ``RAID_DIR`` (default ``./raid``) is read on each call,
 test may set it at any time.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The conformance suites of callbacks, provers, benchmarks and commands."""
 
-from __future__ import annotations
-
 import io
 from contextlib import redirect_stdout
 from typing import Any

@@ -4,8 +4,6 @@ python -m lean_dojo_v2.lean_progress.create_sample_dataset --output sample.jsonl
 python -m lean_dojo_v2.lean_progress.create_sample_dataset --from-database d.json --output p.jsonl
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -5,12 +5,10 @@ progress prediction" (2025, arXiv:2502.17925), finds that the tactics so far mat
 error 3.15 with them, 5.22 without), so examples from traced proofs always carry them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import attrs
 import orjson
@@ -56,7 +54,7 @@ class ProgressExample:
         return float(self.steps_remaining)
 
     @classmethod
-    def read(cls, row: Mapping[str, Any]) -> ProgressExample:
+    def read(cls, row: Mapping[str, Any]) -> Self:
         """Read a line's JSON object.
 
         Raises:

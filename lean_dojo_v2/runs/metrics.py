@@ -4,8 +4,6 @@ A line holds ``step`` (steps of the optimiser, counted through all repositories)
 ``time`` (seconds since 1970) and numbers by name.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import time

@@ -6,8 +6,6 @@ different difficulty. Both need core Lean only. Some theorems are left ``sorry``
 provers.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from lean_dojo_core.errors import UsageError

@@ -4,8 +4,6 @@ A setting that is an attrs class or a dataclass, such as ``peft.LoraConfig``, is
 mapping of its own settings.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import enum
 import reprlib

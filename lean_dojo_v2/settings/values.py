@@ -4,8 +4,6 @@ A value keeps its place, so that an error can say ``sft.yaml, line 3``. Texts ar
 limits, since with aliases a hundred bytes can mean a billion values, or refer to themselves.
 """
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Iterator, Mapping
@@ -56,12 +54,12 @@ class Settings:
         """Set a top-level key, for example by an option."""
         self.update(Settings({key: value}, {(key,): place}))
 
-    def update(self, other: Settings) -> None:
+    def update(self, other: "Settings") -> None:
         """Override values by another's, key by key; mappings are merged, lists replaced."""
         _merge(self.values, other.values)
         self.places.update(other.places)
 
-    def take(self, key: str) -> Settings:
+    def take(self, key: str) -> "Settings":
         """Remove a top-level key and give its mapping as settings of its own.
 
         Raises:

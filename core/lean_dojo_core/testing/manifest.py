@@ -1,7 +1,5 @@
 """Checks of a distribution: manifests, descriptors and the objects they offer."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -4,8 +4,6 @@ Our split files have one theorem per line inside a JSON list, so they are read i
 Other files (LeanDojo-v2 1.x indents them) are parsed whole.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

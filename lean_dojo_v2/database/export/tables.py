@@ -1,7 +1,5 @@
 """The traced tactics as a table for other tools: JSON lines, Parquet, a Hugging Face data set."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Iterator, Sequence
 from itertools import islice

@@ -5,8 +5,6 @@ be written (the newest record of a theorem, whether its records agree on a split
 temporary database, so that memory does not grow with the data.
 """
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
