@@ -51,9 +51,8 @@ class Database(Protocol):
     def export_merged_data(self, repositories: Sequence[Repository], output_path: Path) -> None:
         """Write splits, corpus and metadata of the repositories to a folder.
 
-        Args:
-            repositories: In curriculum order; looked up by url and commit.
-            output_path: The folder; every theorem keeps its split from one export to the next.
+        They are in curriculum order, and looked up by url and commit. Every theorem keeps its split
+        from one export to the next.
         """
 
     def record_proof(self, theorem: Theorem, tactics: Iterable[TracedTactic | str] = ()) -> Theorem:
@@ -105,8 +104,7 @@ class ChecksData(Protocol):
     def check_data(self, theorems: Iterable[Theorem]) -> None:
         """Check whether the first step can be trained, after :class:`Preflights`.
 
-        Args:
-            theorems: Those of the first repository, of all splits; read only as far as needed.
+        The theorems are those of the first repository, of all splits; read only as far as needed.
 
         Raises:
             UsageError: If training cannot begin; says which setting to change.
@@ -129,9 +127,8 @@ class Evaluates(Protocol):
     def evaluate(self, data_path: Path | str | None = None, split: str = "val") -> Evaluation:
         """Measure the trained model or, before training, the start model.
 
-        Args:
-            data_path: Exported data; the training's own data if not given.
-            split: ``"val"``, ``"test"`` or ``"train"``.
+        The data are exported ones, or the training's own if no ``data_path`` is given; the split is
+        ``"val"``, ``"test"`` or ``"train"``.
         """
 
 
@@ -154,11 +151,9 @@ class Previews(Protocol):
     """
 
     def preview(self, theorems: Iterable[Theorem], limit: int = 3) -> list[PreviewExample]:
-        """Return the first examples, formatted and tokenised as in training.
+        """Return at most ``limit`` examples, formatted and tokenised as in training.
 
-        Args:
-            theorems: Traced theorems, read only as far as needed.
-            limit: How many examples at most.
+        They come from the first traced theorems, which are read only as far as needed.
         """
 
 
@@ -178,12 +173,9 @@ class DatasetFormatter(Protocol):
     def prompt(self, goal: str, *, premises: Sequence[str] = ()) -> list[Message]:
         """Return the conversation that asks for the next tactic at ``goal``.
 
-        Must be exactly the text of ``rows``, so that proving and training agree.
-
-        Args:
-            goal: The state as Lean prints it, without marks.
-            premises: Texts of retrieved premises; a formatter that does not use them
-                ignores them.
+        Must be exactly the text of ``rows``, so that proving and training agree. The goal is the
+        state as Lean prints it, without marks; ``premises`` are the texts of retrieved ones, which
+        a formatter may ignore.
         """
 
 
@@ -236,10 +228,8 @@ class WarmsUp(Protocol):
     def warm_up(self, **columns: object) -> None:
         """Prepare, for example by loading the states of the batch into Lean.
 
-        Called by ``grpo`` before the completions of a batch are generated.
-
-        Args:
-            **columns: Every column of the dataset as a list, one item per completion.
+        Called by ``grpo`` before the completions of a batch are generated, with every column of the
+        dataset as a list, one item per completion.
         """
 
 
@@ -257,10 +247,6 @@ class Locates(Protocol):
         computed for the score can be reused.
 
         Spans may nest; the innermost counts. They need not cover the text.
-
-        Args:
-            completions: The generated texts, one per sample.
-            **columns: Every column of the dataset as a list, one item per completion.
         """
 
 
@@ -271,12 +257,8 @@ class GivesFeedback(Protocol):
     def feedback(self, completions: Sequence[str], **columns: object) -> list[str | None]:
         """Return what to answer to each completion before the model tries again.
 
-        Args:
-            completions: The generated texts, one per sample.
-            **columns: Every column of the dataset as a list, one item per completion.
-
-        Returns:
-            A text for each completion; ``None`` where no further turn is needed.
+        Called with the completions and columns of the reward; ``None`` where no further turn is
+        needed.
         """
 
 
@@ -288,8 +270,7 @@ class Closes(Protocol):
     """
 
     def close(self) -> None:
-        """Release the resources, for example Lean engines.
+        """Release the resources, for example Lean engines; a later call acquires them again.
 
-        May be called twice, and before the reward was ever used. A later call of the reward
-        acquires what it needs again.
+        May be called twice, and before the reward was ever used.
         """

@@ -25,29 +25,14 @@ from typing import Any, Generic, TypeVar, cast, overload
 import attrs
 import pluggy
 
-from lean_dojo_core import protocols
+from lean_dojo_core import errors, protocols, specs
 from lean_dojo_core.discovery import Discovery, PluginInfo, discover, import_target
-from lean_dojo_core.errors import (
-    AmbiguousNameError,
-    ConfigError,
-    LeanDojoError,
-    PluginError,
-    PluginLoadError,
-    UnknownNameError,
-)
 from lean_dojo_core.foreign import loading
 from lean_dojo_core.installed import HOST_DISTRIBUTION, normalise
-from lean_dojo_core.specs import (
-    ClassSpec,
-    DatasetFormatterSpec,
-    PluginSpec,
-    RewardFunctionSpec,
-    TrainerSpec,
-)
 from lean_dojo_core.wording import did_you_mean
 
-SpecT = TypeVar("SpecT", bound=PluginSpec)
-SpecT_co = TypeVar("SpecT_co", bound=PluginSpec, covariant=True)
+SpecT = TypeVar("SpecT", bound=specs.PluginSpec)
+SpecT_co = TypeVar("SpecT_co", bound=specs.PluginSpec, covariant=True)
 ObjectT = TypeVar("ObjectT")
 ObjectT_co = TypeVar("ObjectT_co", covariant=True)
 
@@ -100,15 +85,13 @@ class Entry(Generic[SpecT_co, ObjectT_co]):
         }
 
     @overload
-    def load(self: Entry[ClassSpec, ObjectT]) -> type[ObjectT]: ...
+    def load(self: Entry[specs.ClassSpec, ObjectT]) -> type[ObjectT]: ...
     @overload
     def load(self) -> Callable[..., ObjectT_co] | ObjectT_co: ...
     def load(self) -> Any:
         """Import the target and check that it fits its kind.
 
-        Returns:
-            The target itself: for a trainer its class, for a formatter or reward a class,
-            function or instance.
+        For a trainer it is a class, for a formatter or reward a class, function or instance.
 
         Raises:
             PluginLoadError: If it cannot be imported or lacks the methods of its kind; the message
@@ -127,10 +110,7 @@ class Entry(Generic[SpecT_co, ObjectT_co]):
         return target
 
     def create(self, **options: object) -> ObjectT_co:
-        """Load the target and, if it is a class, instantiate it.
-
-        Args:
-            **options: Constructor arguments; a target that is not a class takes none.
+        """Load the target and, if it is a class, instantiate it with the options.
 
         Raises:
             ConfigError: If the class has no such setting, or needs others; names them.
@@ -142,7 +122,7 @@ class Entry(Generic[SpecT_co, ObjectT_co]):
             self._check_names(target, options)
             try:
                 return cast("ObjectT_co", target(**options))
-            except (LeanDojoError, TypeError, ValueError):  # they are about the options
+            except (errors.LeanDojoError, TypeError, ValueError):  # they are about the options
                 raise
             except (Exception, SystemExit) as error:
                 raise self._error(f"making it raised {type(error).__name__}: {error}") from error
@@ -161,16 +141,16 @@ class Entry(Generic[SpecT_co, ObjectT_co]):
             known = signature.parameters
             unknown = [name for name in options if name not in known]
             if not unknown:
-                raise ConfigError(f"{self._who}: {error}") from None
+                raise errors.ConfigError(f"{self._who}: {error}") from None
             hint = did_you_mean(unknown[0], known)
-            raise ConfigError(f"{self._who} has no setting {unknown[0]!r}.{hint}") from None
+            raise errors.ConfigError(f"{self._who} has no setting {unknown[0]!r}.{hint}") from None
 
     @property
     def _who(self) -> str:
         return f"{self.spec.kind} {self.name!r} of {self.distribution} {self.version}"
 
-    def _error(self, reason: str) -> PluginLoadError:
-        return PluginLoadError(f"{self._who} (target {self.spec.target}): {reason}")
+    def _error(self, reason: str) -> errors.PluginLoadError:
+        return errors.PluginLoadError(f"{self._who} (target {self.spec.target}): {reason}")
 
 
 def not_loaded() -> str:
@@ -240,18 +220,17 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
             return matches[0]
         if matches:
             providers = ", ".join(f"{m.qualified_name} ({m.version})" for m in matches)
-            raise AmbiguousNameError(
+            raise errors.AmbiguousNameError(
                 f"{self.kind} {name!r} is offered by several distributions; say which: {providers}"
             )
         known = sorted({entry.name for entry in entries})
         hint = did_you_mean(wanted.rpartition(":")[2], known, heading="Installed")
-        raise UnknownNameError(f"no {self.kind} is called {name!r}.{hint}{not_loaded()}")
+        raise errors.UnknownNameError(f"no {self.kind} is called {name!r}.{hint}{not_loaded()}")
 
     def named(self, written: str) -> Entry[SpecT, ObjectT] | None:
-        """Find the entry of a setting's text: ``NAME``, ``distribution:NAME``, or neither.
+        """Find the entry of ``NAME`` or ``distribution:NAME``, as a setting is written.
 
-        Returns:
-            The plugin's entry; ``None`` for any other text with a colon, ``module:attribute``.
+        ``None`` for any other text with a colon, ``module:attribute``.
 
         Raises:
             UnknownNameError: If no plugin offers the name; suggests similar ones.
@@ -271,7 +250,7 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
         """Whether ``registry[name]`` finds an entry."""
         try:
             return isinstance(name, str) and self[name] is not None
-        except (UnknownNameError, AmbiguousNameError):
+        except (errors.UnknownNameError, errors.AmbiguousNameError):
             return False
 
     def __iter__(self) -> Iterator[str]:
@@ -319,7 +298,7 @@ def current() -> Discovery:
     global _discovered, _discovering  # noqa: PLW0603 - one environment per process
     with _lock:
         if _discovering:
-            raise PluginError(
+            raise errors.PluginError(
                 "the registries cannot be used while plugins are being loaded; use them in the "
                 "target that a descriptor names, not in the manifest"
             )
@@ -371,12 +350,12 @@ def builtin(kind: Registry[SpecT, ObjectT], name: str) -> Any:
     return kind[f"{HOST_DISTRIBUTION}:{name}"].load()
 
 
-trainers: Registry[TrainerSpec, protocols.Trainer] = Registry(TrainerSpec)
-dataset_formatters: Registry[DatasetFormatterSpec, protocols.DatasetFormatter] = Registry(
-    DatasetFormatterSpec
+trainers: Registry[specs.TrainerSpec, protocols.Trainer] = Registry(specs.TrainerSpec)
+dataset_formatters: Registry[specs.DatasetFormatterSpec, protocols.DatasetFormatter] = Registry(
+    specs.DatasetFormatterSpec
 )
-reward_functions: Registry[RewardFunctionSpec, protocols.RewardFunction] = Registry(
-    RewardFunctionSpec
+reward_functions: Registry[specs.RewardFunctionSpec, protocols.RewardFunction] = Registry(
+    specs.RewardFunctionSpec
 )
 
 
