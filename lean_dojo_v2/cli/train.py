@@ -11,7 +11,7 @@ import attrs
 import click
 from ruamel.yaml.error import YAMLError
 
-from lean_dojo_core import ChecksData, Evaluates, Evaluation, HasOwnData, Preflights, registry
+from lean_dojo_core import ChecksData, Evaluation, HasOwnData, Preflights, registry
 from lean_dojo_core.errors import LeanDojoError, PluginError, UsageError
 from lean_dojo_core.settings import settings_of
 from lean_dojo_core.wording import counted
@@ -185,10 +185,14 @@ def evaluate(
     entry = registry.trainers[name]
     settings, _ = run.gather(run.RunOptions(files, assignments, rewards=rewards))
     trainer = run.make_trainer(entry, settings)
-    if not isinstance(trainer, Evaluates):
-        raise UsageError(f"trainer {entry.name!r} cannot evaluate: it has no method evaluate")
+    options = {} if split is None else {"split": split}
+    try:
+        inspect.signature(trainer.evaluate).bind(dataset, **options)
+    except (AttributeError, TypeError) as error:
+        lacks = f'it has no method evaluate(data_path=None, split="val"): {error}'
+        raise UsageError(f"trainer {entry.name!r} cannot evaluate: {lacks}") from error
     with _bugs_of(entry):
-        found = trainer.evaluate(dataset, **({} if split is None else {"split": split}))
+        found = trainer.evaluate(dataset, **options)
     if not attrs.has(type(found)):
         raise UsageError(f"trainer {entry.name!r} gave {found!r:.80} instead of an Evaluation")
     if as_json:
