@@ -108,14 +108,10 @@ def cli() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the program.
+    """Run the program with a command line without its name, or with the process's own.
 
-    Args:
-        arguments: Command line without the program's name; the process's own if not given.
-
-    Returns:
-        The exit code: 0 for success, 1 for work that failed, 2 for a request that could not be
-        understood, 130 after Ctrl-C. Errors are printed on stderr, one message each.
+    Returns the exit code: 0 for success, 1 for work that failed, 2 for a request that could not be
+    understood, 130 after Ctrl-C. Errors are printed on stderr, one message each.
     """
     if arguments is None:
         os.environ.setdefault(*_SHORT_WAITS)

@@ -223,11 +223,8 @@ class Repository:
         """Record that a ``sorry`` theorem is proven; its record holds the proof.
 
         This changes the object; :meth:`DynamicDatabase.update_repository` stores it, and
-        :meth:`DynamicDatabase.record_proof` does both at once.
-
-        Args:
-            theorem: The theorem with its new ``traced_tactics``.
-            log_file: A line about it is appended to this file, if given.
+        :meth:`DynamicDatabase.record_proof` does both at once. A line about it is appended to the
+        ``log_file``, if given.
 
         Raises:
             NotInDatabaseError: If it is not among the unproved ``sorry`` theorems.
@@ -333,11 +330,7 @@ def _bare(address: str) -> str:
 
 
 def date_from_metadata(metadata: Mapping[str, Any]) -> datetime:
-    """Read ``date_processed``; the beginning of time if it is missing.
-
-    Raises:
-        MalformedError: If it is there and is not an ISO date.
-    """
+    """Read ``date_processed``; the beginning of time if missing, an error if not an ISO date."""
     value = metadata.get("date_processed")
     if value is None or value == "":
         return datetime.min.replace(tzinfo=UTC)

@@ -44,11 +44,8 @@ class DynamicDatabase:
     losing each other's changes. JSON is held in memory and rewritten at each change; SQLite reads
     and writes only what is needed, so use it for large databases.
 
-    A repository object is a snapshot: change it, then call :meth:`update_repository`.
-
-    Args:
-        json_path: The file.
-        read_only: Only read it: no file is written or created.
+    A repository object is a snapshot: change it, then call :meth:`update_repository`. With
+    ``read_only`` no file is written or created.
 
     Raises:
         DatabaseError: If the file cannot be read as a database; it is left unchanged.
@@ -128,16 +125,15 @@ class DynamicDatabase:
         *,
         log_file: str | Path | None = None,
     ) -> Theorem:
-        """Record the proof of a ``sorry`` theorem; on SQLite this takes milliseconds.
+        """Record the proof of a ``sorry`` theorem, and return the theorem as stored.
+
+        On SQLite this takes milliseconds.
 
         Args:
             theorem: The theorem, with the url and commit of its repository.
             tactics: The proof. A bare string is a tactic without goals. If none are given,
                 ``theorem`` already has them.
             log_file: A line about it is appended to this file, if given.
-
-        Returns:
-            The theorem as stored.
 
         Raises:
             NotInDatabaseError: (a ValueError) if it is not an unproved ``sorry`` theorem here.
@@ -193,12 +189,10 @@ class DynamicDatabase:
     def export_merged_data(
         self, repositories: Sequence[AnyRepository], output_path: str | Path
     ) -> None:
-        """Write splits, corpus and metadata of the repositories for the trainers.
+        """Write data for trainers, as :func:`lean_dojo_v2.database.export_merged_data` does.
 
-        Args:
-            repositories: In curriculum order; looked up here by url and commit. A
-                :class:`Repository` that is not in the database is used directly.
-            output_path: The folder; see :func:`lean_dojo_v2.database.export_merged_data`.
+        The repositories are in curriculum order, and looked up here by url and commit. A
+        :class:`Repository` that is not in the database is used directly.
 
         Raises:
             NotInDatabaseError: If one of them is not in the database.

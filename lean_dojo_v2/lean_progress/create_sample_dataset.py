@@ -17,14 +17,7 @@ DEFAULT_OUTPUT = "raid/data/sample_leanprogress_dataset.jsonl"
 
 
 def create(output: Path, database: Path | None = None) -> int:
-    """Write the dataset.
-
-    Args:
-        output: The JSONL file.
-        database: A database of traced theorems; default: the shipped sample.
-
-    Returns:
-        The number of examples.
+    """Write the dataset of a database, or of the shipped sample; return the number of examples.
 
     Raises:
         EmptyDatasetError: If the database has no finished proof with tactics among the theorems

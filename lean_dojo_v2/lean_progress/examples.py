@@ -129,10 +129,7 @@ def steps_of(tactics: Sequence[TracedTactic]) -> list[TracedTactic]:
     Traces contain tactics within tactics, which would count twice. A block that only focuses a goal
     (``· exact h``, ``case zero => simp``) is replaced by its tactics; the parts of any other line
     (``simp <;> omega``) are dropped. A multi-line tactic (``induction n with …``) and its inner
-    tactics are all steps.
-
-    Args:
-        tactics: A traced proof; without positions, all are steps.
+    tactics are all steps, and so are all tactics without positions.
     """
     kept: list[TracedTactic] = []
     line: TracedTactic | None = None  # a kept one-line tactic, whose parts are not steps
@@ -195,18 +192,10 @@ def _parse(line: bytes) -> ProgressExample:
 def write_examples(
     path: Path | str, examples: Iterable[ProgressExample], *, source: Path | str | None = None
 ) -> int:
-    """Write a JSONL dataset in one step.
-
-    Args:
-        path: The file to write.
-        examples: The examples.
-        source: Their origin, for the error.
-
-    Returns:
-        The number of examples.
+    """Write a JSONL dataset in one step, and return the number of examples.
 
     Raises:
-        EmptyDatasetError: If there is none; the file is then unchanged.
+        EmptyDatasetError: If there is none; names their ``source``, and leaves the file unchanged.
     """
     count = 0
     with atomic_writer(path) as stream:

@@ -25,11 +25,9 @@ SAMPLE_URLS: dict[str, str] = {
 def sample_project_path(name: str = "sample") -> Path:
     """Return the folder of an included Lean project.
 
-    The folder holds ``lakefile.toml``, ``lean-toolchain`` and the sources. Copy it before building
-    in it: an installed package may be read-only.
-
-    Args:
-        name: ``"sample"`` (many short theorems) or ``"extra"`` (fewer, with longer proofs).
+    It is ``"sample"`` (many short theorems) or ``"extra"`` (fewer, with longer proofs), and holds
+    ``lakefile.toml``, ``lean-toolchain`` and the sources. Copy it before building in it: an
+    installed package may be read-only.
 
     Raises:
         UsageError: there is no sample of that name.

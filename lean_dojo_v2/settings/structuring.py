@@ -55,9 +55,8 @@ def structure(
 ) -> tuple[dict[str, Any], list[tuple[KeyPath, str]]]:
     """Turn values into the types of a class's settings; see :func:`.resolve`.
 
-    Returns:
-        The constructor's arguments; and for each unknown, missing or ill-typed setting the keys
-        and indices that lead to it, and a message.
+    Returns the constructor's arguments; and for each unknown, missing or ill-typed setting the keys
+    and indices that lead to it, and a message.
     """
     found, problems = _mapping(values, target, (), owner)
     return found, _messages(problems, owner, how)

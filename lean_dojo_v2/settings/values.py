@@ -138,10 +138,7 @@ class YamlTextError(ValueError):
 
 
 def parse_yaml(text: str) -> tuple[Any, dict[KeyPath, int]]:
-    """Parse the one document of a YAML 1.2 text.
-
-    Returns:
-        Its value, ``None`` for an empty text, and the line of each key path.
+    """Return the value of a YAML 1.2 text, ``None`` if empty, and the line of each key path.
 
     Raises:
         YamlTextError: If it is not YAML, has a key twice, asks for Python objects, refers to

@@ -16,14 +16,9 @@ from lean_dojo_v2.files import read_json
 
 
 def read_theorems(path: str | Path) -> Iterator[Theorem]:
-    """Yield the theorems of a split file one after the other.
+    """Yield the theorems of a split file, such as ``raid/data/merged/random/train.json``.
 
-    Args:
-        path: A file such as ``raid/data/merged/random/train.json``; of this version, of
-            LeanDojo-v2 1.x, or of LeanDojo 1.x.
-
-    Yields:
-        The theorems in the order of the file.
+    It may be one of this version, of LeanDojo-v2 1.x, or of LeanDojo 1.x.
 
     Raises:
         DataError: Naming the file and the line or the key path, if it is missing, truncated or

@@ -28,19 +28,12 @@ _BATCH = 5_000
 def export_tables(
     repositories: Sequence[Repository], folder: Path, format_: Format
 ) -> dict[str, int]:
-    """Write the tactics of traced theorems, one file per split.
+    """Write the tactics of traced theorems, one file per split; return each one's number of rows.
 
-    The splits are those of training (strategy ``random``): ``val`` and ``test`` are held out.
-
-    Args:
-        repositories: In curriculum order.
-        folder: Where ``train``, ``val`` and ``test`` are written, with the format's ending; made if
-            it is missing.
-        format_: ``"jsonl"``, ``"parquet"``, or ``"hf"``: Parquet in ``data/`` and a ``README.md``
-            by which ``datasets.load_dataset(folder)`` and the hub know the splits.
-
-    Returns:
-        The number of rows of each split.
+    The splits are those of training (strategy ``random``): ``val`` and ``test`` are held out. The
+    repositories are in curriculum order, and the folder is made if it is missing. The format
+    ``"hf"`` is Parquet in ``data/`` and a ``README.md`` by which ``datasets.load_dataset(folder)``
+    and the hub know the splits.
     """
     write = _write_jsonl if format_ == "jsonl" else _write_parquet
     ending = "jsonl" if format_ == "jsonl" else "parquet"
