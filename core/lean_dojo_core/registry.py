@@ -195,8 +195,7 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
     def entries(self) -> list[Entry[SpecT, ObjectT]]:
         """List every entry, built-ins first; overridden ones are replaced.
 
-        Raises:
-            PluginError: As :func:`current`.
+        Raises as :func:`current`.
         """
         latest = {entry.name: entry for entry in self._overrides}
         found = [
@@ -314,11 +313,10 @@ def current() -> Discovery:
 def manager() -> pluggy.PluginManager:
     """Return pluggy's manager of this process's plugins, for a look at what is registered.
 
+    Raises as :func:`current`.
+
     >>> manager().has_plugin("lean-dojo-v2:sft"), manager().is_blocked("lean-dojo-v2:sft")
     (True, False)
-
-    Raises:
-        PluginError: As :func:`current`.
     """
     return current().manager
 
@@ -328,10 +326,8 @@ def refresh() -> Discovery:
 
     For notebooks and servers that go on running: after ``%pip install shortness-bonus``,
     ``registry.refresh()`` makes ``registry.reward_functions["shortness-bonus"]`` work. Modules that
-    are imported already stay as they are, so an *upgraded* plugin needs a new process.
-
-    Raises:
-        PluginError: As :func:`current`.
+    are imported already stay as they are, so an *upgraded* plugin needs a new process. Raises as
+    :func:`current`.
     """
     global _discovered  # noqa: PLW0603
     importlib.invalidate_caches()
@@ -360,9 +356,8 @@ reward_functions: Registry[specs.RewardFunctionSpec, protocols.RewardFunction] =
 
 
 def registries() -> dict[str, Registry[Any, Any]]:
-    """Return the registry of every kind, by the kind's name, in the order of listings.
+    """Return the registry of every kind, by its name, in the order of listings.
 
-    Raises:
-        PluginError: As :func:`current`.
+    Raises as :func:`current`.
     """
     return {name: Registry(spec) for name, spec in current().kinds.items()}

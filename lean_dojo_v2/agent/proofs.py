@@ -58,11 +58,7 @@ class ProofLog:
         append_lines(self.path, [attrs.asdict(proof)])
 
     def __iter__(self) -> Iterator[ProvedTheorem]:
-        """Read the proofs; an incomplete line is skipped.
-
-        Raises:
-            DataError: For a line that is JSON but not a proof.
-        """
+        """Read the proofs; an incomplete line is skipped, any other line is a ``DataError``."""
         return read_records(self.path, ProvedTheorem, "a proof")
 
 

@@ -119,7 +119,6 @@ def bench(
 def _problems(
     benchmark: str, assignments: Sequence[str], database: Path | None
 ) -> tuple[str, list[BenchmarkProblem], dict[str, Any]]:
-    """Return the benchmark's name, its theorems, and the given settings."""
     settings = Settings()
     for text in assignments:
         settings.update(parse_assignment(text))
@@ -147,7 +146,6 @@ def _chosen(problems: list[BenchmarkProblem], limit: int | None) -> list[Benchma
 
 
 def _digest(problems: Sequence[BenchmarkProblem]) -> str:
-    """Return a hash of the theorems."""
     digest = hashlib.sha256()
     for problem in problems:
         digest.update(f"{problem.full_name}\0{problem.header}\0{problem.statement}\0".encode())

@@ -64,10 +64,8 @@ def thresholds(ratings: Mapping[float | None, int]) -> tuple[float, float]:
 def easiest_first(ratings: Iterable[tuple[_K, Mapping[float | None, int]]]) -> list[_K]:
     """Order repositories, given with their theorems per difficulty: most Easy theorems first.
 
-    Ties keep their order; repositories without theorems come last.
-
-    Raises:
-        EmptyDatasetError: (a ValueError) if no theorem has a finite difficulty.
+    Ties keep their order; repositories without theorems come last. An ``EmptyDatasetError`` (a
+    ValueError) if no theorem has a finite difficulty.
     """
     entries = list(ratings)
     total: Counter[float | None] = Counter()

@@ -13,13 +13,7 @@ from urllib.parse import quote
 
 import attrs
 
-from lean_dojo_v2.database.locking import (
-    PATIENCE,
-    SAY_AFTER,
-    file_lock,
-    require_bytes,
-    say_waiting,
-)
+from lean_dojo_v2.database import locking
 from lean_dojo_v2.errors import DatabaseError
 
 T = TypeVar("T")
@@ -88,7 +82,7 @@ class SqliteFile:
 
     def __attrs_post_init__(self) -> None:
         if self.read_only or self.path.exists():
-            require_bytes(self.path)
+            locking.require_bytes(self.path)
             with translate_sqlite_errors(self.path):
                 self._patiently(self._check)
 
@@ -122,7 +116,7 @@ class SqliteFile:
         """Write as the only writer, atomically."""
         with translate_sqlite_errors(self.path):
             if not self._is_there():
-                with file_lock(self.path):
+                with locking.file_lock(self.path):
                     if not self.path.exists():
                         _create(self.path)
             connection = self._connection()
@@ -170,7 +164,7 @@ class SqliteFile:
 
     def _patiently(self, call: Callable[[], T]) -> T:
         """Retry a call while another process holds the lock; report that once."""
-        end, said = time.monotonic() + PATIENCE, False
+        end, said = time.monotonic() + locking.PATIENCE, False
         while True:
             try:
                 return call()
@@ -178,7 +172,7 @@ class SqliteFile:
                 if not _is_busy(error):
                     raise
                 if not said:
-                    say_waiting(self.path)
+                    locking.say_waiting(self.path)
                 if time.monotonic() > end:
                     raise
                 said = True
@@ -200,7 +194,7 @@ def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
     connection = sqlite3.connect(
         f"file:{quote(str(real))}?{mode}",
         uri=True,
-        timeout=SAY_AFTER,
+        timeout=locking.SAY_AFTER,
         isolation_level=None,
         factory=FileConnection,
     )
@@ -245,7 +239,8 @@ def translate_sqlite_errors(path: Path) -> Iterator[None]:
     except sqlite3.Error as error:
         text = str(error)
         if _is_busy(error):
-            text = f"another process has been writing for {PATIENCE:g} s; wait for it, or end it"
+            seconds = locking.PATIENCE
+            text = f"another process has been writing for {seconds:g} s; wait for it, or end it"
         elif "not a database" in text:
             text = "not an SQLite file. The file is left as it is; a JSON database ends in .json"
         elif "malformed" in text:

@@ -47,8 +47,7 @@ def parse_json(text: str | bytes) -> Any:
 def read_json(path: Path, error: type[DataError] = DataError) -> Any:
     """Parse a JSON file.
 
-    Raises:
-        DataError: (of the given class) naming the file and the line, if it cannot be read.
+    What cannot be read is an ``error``, a ``DataError`` that names the file and the line.
     """
     try:
         data = path.read_bytes()

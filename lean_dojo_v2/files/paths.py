@@ -65,11 +65,7 @@ def repos_dir() -> Path:
 
 
 def read_named(file: Path) -> bytes:
-    """Read a file that the user named.
-
-    Raises:
-        UnreadableFileError: If it cannot be read.
-    """
+    """Read a file that the user named; an ``UnreadableFileError`` says why it cannot be read."""
     from lean_dojo_v2.errors import UnreadableFileError
 
     try:

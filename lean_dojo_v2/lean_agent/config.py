@@ -11,13 +11,7 @@ import attrs
 import orjson
 
 from lean_dojo_core import registry
-from lean_dojo_v2.files import (
-    atomic_write_bytes,
-    atomic_write_text,
-    checkpoint_dir,
-    log_dir,
-    safe_name,
-)
+from lean_dojo_v2 import files
 from lean_dojo_v2.settings import construct, fields, read_settings, setting, write_yaml
 
 if TYPE_CHECKING:
@@ -212,8 +206,7 @@ class TrainingConfig:
     def from_yaml(cls, path: Path | str) -> TrainingConfig:
         """Read a YAML file of any of the fields.
 
-        Raises:
-            ConfigError: For an unknown or ill-typed key; names file and key.
+        A ``ConfigError`` names file and key of one that is unknown or ill-typed.
         """
         config: TrainingConfig = construct(cls, read_settings(Path(path)), owner=cls.__name__)
         return config
@@ -225,11 +218,11 @@ class TrainingConfig:
 
     def to_yaml(self, path: Path | str) -> None:
         """Write all fields to a YAML file."""
-        atomic_write_text(path, write_yaml(self.to_dict()))
+        files.atomic_write_text(path, write_yaml(self.to_dict()))
 
     def to_json(self, path: Path | str) -> None:
         """Write all fields to a JSON file."""
-        atomic_write_bytes(path, orjson.dumps(self.to_dict(), option=orjson.OPT_INDENT_2))
+        files.atomic_write_bytes(path, orjson.dumps(self.to_dict(), option=orjson.OPT_INDENT_2))
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields as plain values."""
@@ -273,11 +266,11 @@ class TrainingConfig:
 
     def get_checkpoint_dir(self) -> Path:
         """Return the folder of the checkpoints."""
-        return self.checkpoint_dir or checkpoint_dir()
+        return self.checkpoint_dir or files.checkpoint_dir()
 
     def get_custom_log_dir(self, dir_name: str) -> Path:
         """Return the log folder of one training step; ``dir_name`` becomes one folder's name."""
-        return (self.log_dir or log_dir()) / safe_name(dir_name)
+        return (self.log_dir or files.log_dir()) / files.safe_name(dir_name)
 
     def get_lambda_value(self) -> float:
         """Return the effective EWC weight: 0 without progressive training."""

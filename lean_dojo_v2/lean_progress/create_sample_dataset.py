@@ -19,9 +19,8 @@ DEFAULT_OUTPUT = "raid/data/sample_leanprogress_dataset.jsonl"
 def create(output: Path, database: Path | None = None) -> int:
     """Write the dataset of a database, or of the shipped sample; return the number of examples.
 
-    Raises:
-        EmptyDatasetError: If the database has no finished proof with tactics among the theorems
-            of its training split; an earlier file is kept.
+    An ``EmptyDatasetError`` if the database has no finished proof with tactics among the theorems
+    of its training split; an earlier file is kept.
     """
     source = database or sample_database_path()
     examples = training_examples(DynamicDatabase(source).repositories)

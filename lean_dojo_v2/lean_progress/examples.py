@@ -161,8 +161,7 @@ def _contains(outer: TracedTactic, inner: TracedTactic) -> bool:
 def read_examples(path: Path | str) -> Iterator[ProgressExample]:
     """Read a JSONL dataset.
 
-    Raises:
-        DataError: For a missing file, or with the line's number for a bad line.
+    A missing file is a ``DataError``, and a bad line one with its number.
     """
     file = Path(path)
     try:
@@ -194,8 +193,7 @@ def write_examples(
 ) -> int:
     """Write a JSONL dataset in one step, and return the number of examples.
 
-    Raises:
-        EmptyDatasetError: If there is none; names their ``source``, and leaves the file unchanged.
+    None are an ``EmptyDatasetError``, which names their ``source``; the file is then unchanged.
     """
     count = 0
     with atomic_writer(path) as stream:

@@ -23,14 +23,11 @@ SAMPLE_URLS: dict[str, str] = {
 
 
 def sample_project_path(name: str = "sample") -> Path:
-    """Return the folder of an included Lean project.
+    """Return the folder of an included Lean project; for another name a ``UsageError``.
 
     It is ``"sample"`` (many short theorems) or ``"extra"`` (fewer, with longer proofs), and holds
     ``lakefile.toml``, ``lean-toolchain`` and the sources. Copy it before building in it: an
     installed package may be read-only.
-
-    Raises:
-        UsageError: there is no sample of that name.
     """
     if name not in SAMPLE_PROJECTS:
         known = ", ".join(sorted(SAMPLE_PROJECTS))

@@ -60,11 +60,7 @@ class Settings:
         self.places.update(other.places)
 
     def take(self, key: str) -> "Settings":
-        """Remove a top-level key and give its mapping as settings of its own.
-
-        Raises:
-            ConfigError: If its value is not a mapping.
-        """
+        """Remove a top-level key, whose value must be a mapping, and return it as settings."""
         values = self.values.pop(key, None) or {}
         places = {path[1:]: place for path, place in self.places.items() if path[:1] == (key,)}
         if not isinstance(values, dict):
@@ -193,11 +189,7 @@ def _lines(node: Node, path: KeyPath) -> Iterator[tuple[KeyPath, int]]:
 
 
 def write_yaml(values: Mapping[str, Any]) -> str:
-    """Return values as YAML, in their order; paths become texts.
-
-    Raises:
-        YAMLError: For a value without a YAML form.
-    """
+    """Return values as YAML, in their order, with paths as texts; others are a ``YAMLError``."""
     stream = io.StringIO()
     yaml = YAML(typ="safe", pure=True)
     yaml.default_flow_style = False

@@ -18,11 +18,8 @@ from lean_dojo_v2.files import read_json
 def read_theorems(path: str | Path) -> Iterator[Theorem]:
     """Yield the theorems of a split file, such as ``raid/data/merged/random/train.json``.
 
-    It may be one of this version, of LeanDojo-v2 1.x, or of LeanDojo 1.x.
-
-    Raises:
-        DataError: Naming the file and the line or the key path, if it is missing, truncated or
-            malformed.
+    It may be one of this version, of LeanDojo-v2 1.x, or of LeanDojo 1.x. If it is missing,
+    truncated or malformed, a ``DataError`` names the file and the line or the key path.
     """
     file = Path(path)
     for number, item in enumerate(_items(file)):
@@ -37,8 +34,7 @@ def read_theorems(path: str | Path) -> Iterator[Theorem]:
 def read_corpus(path: str | Path) -> Iterator[PremiseFile]:
     """Yield the files of a ``corpus.jsonl`` one after the other.
 
-    Raises:
-        DataError: Naming the file and the line, if it is missing, truncated or not a corpus.
+    If it is missing, truncated or not a corpus, a ``DataError`` names the file and the line.
     """
     file = Path(path)
     with _opened(file) as stream:

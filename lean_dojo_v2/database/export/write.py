@@ -35,10 +35,8 @@ def export_merged_data(repositories: Sequence[Repository], output_path: str | Pa
 
     The repositories are in curriculum order; the folder is made if it is missing. Each file is
     replaced in one step; other files in the folder are left alone. The same repositories give the
-    same bytes, whatever their storage.
-
-    Raises:
-        DatabaseError: If the imports of the corpus are cyclic, or a stored record is damaged.
+    same bytes, whatever their storage. Cyclic imports in the corpus, and a damaged stored record,
+    are a ``DatabaseError``.
     """
     folder, repositories = Path(output_path), list(dict.fromkeys(repositories))
     with ExitStack() as stack:
