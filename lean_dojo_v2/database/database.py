@@ -23,7 +23,6 @@ from lean_dojo_v2.data import (
 )
 from lean_dojo_v2.database import json_file
 from lean_dojo_v2.database.export.write import export_merged_data
-from lean_dojo_v2.database.sqlite_file import SqliteFile
 from lean_dojo_v2.database.sqlite_storage import SqliteStorage
 from lean_dojo_v2.files import atomic_writer
 
@@ -54,7 +53,7 @@ class DynamicDatabase:
         self.json_path: Path | None = Path(json_path).absolute()
         self.storage: SqliteStorage | json_file.JsonStorage
         if is_sqlite_path(json_path):
-            self.storage = SqliteStorage(SqliteFile(self.json_path, read_only))
+            self.storage = SqliteStorage(self.json_path, read_only)
         else:
             self.storage = json_file.JsonStorage(self.json_path, read_only)
 
