@@ -144,7 +144,6 @@ complete_any_name = _names_of()
 
 
 DEFAULT_DATABASE = Path("dynamic_database.json")
-"""The default database."""
 
 
 def database_option(*names: str, default: Path | None = DEFAULT_DATABASE) -> Any:

@@ -195,7 +195,6 @@ def _class_name(name: str, word: str) -> str:
 
 
 def _files(word: str, template: str, package: str) -> dict[str, Traversable]:
-    """Return the templates by target path."""
     common, own = TEMPLATES / "common", TEMPLATES / template
     return {
         "pyproject.toml": common / "pyproject.toml.tmpl",

@@ -43,7 +43,7 @@ _SUMMARIES = {
     "completion": "Print the script for shell completion.",
 }
 
-_FILES = {"config": "show", "evaluate": "train"}
+_FILES = {"config": "show", "evaluate": "train", "completion": "program"}
 """Modules of the commands whose module has another name."""
 COMMANDS = {
     name: LazyCommand(name, f"lean_dojo_v2.cli.{_FILES.get(name, name)}:{name}", summary)
@@ -105,6 +105,28 @@ def cli() -> None:
     Trainers, formatters, rewards, callbacks, provers, benchmarks and commands are plugins:
     `lean-dojo plugins` lists what is installed, `lean-dojo show NAME` lists the settings of each.
     """
+
+
+_SHELLS = {
+    "bash": 'eval "$(lean-dojo completion bash)"      in ~/.bashrc',
+    "zsh": 'eval "$(lean-dojo completion zsh)"       in ~/.zshrc',
+    "fish": "lean-dojo completion fish | source        in ~/.config/fish/config.fish",
+}
+
+
+@click.command(
+    epilog="\b\nPut one line into your shell's start-up file:\n" + "\n".join(_SHELLS.values()),
+)
+@click.argument("shell", type=click.Choice(list(_SHELLS)))
+@click.pass_context
+def completion(context: click.Context, shell: str) -> None:
+    """Print the script that lets SHELL complete commands, options and plugin names."""
+    from click.shell_completion import get_completion_class
+
+    source = get_completion_class(shell)
+    assert source is not None
+    program = context.find_root()
+    click.echo(source(program.command, {}, "lean-dojo", COMPLETION).source())
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

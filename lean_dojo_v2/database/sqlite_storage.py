@@ -226,7 +226,6 @@ def _record(item: Theorem | PremiseFile | str) -> str:
 
 
 def _insert(connection: sqlite3.Connection, row: int, name: str, items: Iterable[Any]) -> None:
-    """Insert the items of one of a repository's lists."""
     connection.executemany(
         "INSERT INTO item (repository, list, position, path, record) VALUES (?, ?, ?, ?, ?)",
         (

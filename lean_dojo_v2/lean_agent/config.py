@@ -25,7 +25,6 @@ PRECISIONS = (
     "transformer-engine", "transformer-engine-float16", "16-true", "16-mixed", "bf16-true",
     "bf16-mixed", "32-true", "64-true", "64", "32", "16", "bf16",
 )  # fmt: skip
-"""Precisions of Lightning."""
 MONITORS = ("Recall@10_val", "Recall@1_val", "MRR", "loss_train")
 """Metrics that the retriever's training logs."""
 _MODE = fields.one_of("max", "min")

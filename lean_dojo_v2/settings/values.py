@@ -69,12 +69,10 @@ class Settings:
 
 
 def read_settings(path: Path) -> Settings:
-    """Read a YAML (or JSON) file.
+    """Read a YAML (or JSON) file, which must be a mapping without a key that occurs twice.
 
-    Numbers and booleans are those of YAML 1.2: ``2e-5`` is a number, ``no`` is a string.
-
-    Raises:
-        ConfigError: If the file cannot be read, is not YAML, has a key twice, or is not a mapping.
+    Numbers and booleans are those of YAML 1.2: ``2e-5`` is a number, ``no`` is a string. Any other
+    file is a ``ConfigError``.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -136,9 +134,8 @@ class YamlTextError(ValueError):
 def parse_yaml(text: str) -> tuple[Any, dict[KeyPath, int]]:
     """Return the value of a YAML 1.2 text, ``None`` if empty, and the line of each key path.
 
-    Raises:
-        YamlTextError: If it is not YAML, has a key twice, asks for Python objects, refers to
-            itself, or is too large or too deep.
+    A ``YamlTextError`` if it is not YAML, has a key twice, asks for Python objects, refers to
+    itself, or is too large or too deep.
     """
     if len(text) > MAX_YAML:
         raise YamlTextError(f"it has {len(text):,} characters; at most {MAX_YAML:,} are read")
@@ -204,10 +201,8 @@ def resolve(
 ) -> dict[str, Any]:
     """Return the constructor's arguments that values give, in the types of a class's settings.
 
-    Messages name the ``owner``, as ``"trainer 'sft'"``, and say ``how`` a missing setting is given.
-
-    Raises:
-        ConfigError: Naming every unknown, missing and ill-typed key with its place.
+    A ``ConfigError`` names every unknown, missing and ill-typed key with its place, and the
+    ``owner``, as ``"trainer 'sft'"``; it says ``how`` a missing setting is given.
     """
     found, problems = structure(settings.values, target, owner=owner, how=how)
     if problems:
