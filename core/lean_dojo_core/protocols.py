@@ -76,12 +76,9 @@ class Trainer(Protocol):
         # Any: pyright takes an attrs field with a converter for a descriptor, not for its value.
 
     def train(self, repos: Sequence[Repository], database: Database, data_path: Path) -> None:
-        """Train on the repositories, in their order, cumulatively.
+        """Train on the repositories, in curriculum order, cumulatively.
 
-        Args:
-            repos: Repositories in curriculum order.
-            database: The database that holds their traced theorems.
-            data_path: Folder for the exported data.
+        The database holds their traced theorems; the exported data go to the folder ``data_path``.
         """
 
 
@@ -92,8 +89,7 @@ class Preflights(Protocol):
     def preflight(self) -> None:
         """Check what training will need: ``lean-dojo train`` calls it first, also for a dry run.
 
-        Raises:
-            UsageError: If training cannot begin; says which setting to change.
+        If training cannot begin, a ``UsageError`` says which setting to change.
         """
 
 
@@ -102,12 +98,9 @@ class ChecksData(Protocol):
     """A trainer that can check its settings against a database, before any data is prepared."""
 
     def check_data(self, theorems: Iterable[Theorem]) -> None:
-        """Check whether the first step can be trained, after :class:`Preflights`.
+        """Check whether the first step can be trained, after :class:`Preflights`; raises as it does.
 
         The theorems are those of the first repository, of all splits; read only as far as needed.
-
-        Raises:
-            UsageError: If training cannot begin; says which setting to change.
         """
 
 

@@ -39,12 +39,7 @@ ObjectT_co = TypeVar("ObjectT_co", covariant=True)
 
 @attrs.frozen(repr=False)
 class Entry(Generic[SpecT_co, ObjectT_co]):
-    """A registered plugin object: its descriptor, its origin, and how to load it.
-
-    Attributes:
-        spec: The descriptor.
-        plugin: The plugin that offers it.
-    """
+    """A registered plugin object: its descriptor, the plugin that offers it, and how to load it."""
 
     spec: SpecT_co
     plugin: PluginInfo
@@ -91,11 +86,9 @@ class Entry(Generic[SpecT_co, ObjectT_co]):
     def load(self) -> Any:
         """Import the target and check that it fits its kind.
 
-        For a trainer it is a class, for a formatter or reward a class, function or instance.
-
-        Raises:
-            PluginLoadError: If it cannot be imported or lacks the methods of its kind; the message
-                names the plugin, its version and the target.
+        For a trainer it is a class, for a formatter or reward a class, function or instance. If it
+        cannot be imported or lacks the methods of its kind, a ``PluginLoadError`` names the plugin,
+        its version and the target.
         """
         if (target := self._override) is None:
             # What its libraries print when imported must not end up in `--json` output.
@@ -290,9 +283,8 @@ _lock = threading.RLock()
 def current() -> Discovery:
     """Return the plugins of this process, discovering them on the first call.
 
-    Raises:
-        PluginError: If a manifest asks while it is itself being loaded; or, with
-            ``LEAN_DOJO_STRICT_PLUGINS=1``, if a plugin does not load.
+    A ``PluginError`` if a manifest asks while it is itself being loaded; or, with
+    ``LEAN_DOJO_STRICT_PLUGINS=1``, if a plugin does not load.
     """
     global _discovered, _discovering  # noqa: PLW0603 - one environment per process
     with _lock:

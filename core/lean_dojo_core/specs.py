@@ -152,11 +152,7 @@ class TrainerSpec(ClassSpec):
 
 @attrs.frozen(kw_only=True)
 class DatasetFormatterSpec(PluginSpec):
-    """Describes a dataset formatter: one traced theorem in, rows of a dataset out.
-
-    Attributes:
-        columns: The columns of its rows.
-    """
+    """Describes a dataset formatter: one traced theorem in, rows with its ``columns`` out."""
 
     kind: ClassVar = "dataset-formatter"
     protocol: ClassVar = protocols.DatasetFormatter

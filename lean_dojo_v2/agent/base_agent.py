@@ -35,11 +35,9 @@ log = logging.getLogger(__name__)
 class BaseAgent(ABC):
     """Traces repositories into a database, trains on them, proves their ``sorry`` theorems.
 
-    A subclass provides a ``trainer``, sets up the prover, and may ask for traced dependencies.
-
-    Args:
-        database_path: The database; JSON, or SQLite by its suffix. An existing one is continued.
-        prover_config: Limits of proof search.
+    The database is JSON, or SQLite by its suffix; an existing one is continued. The
+    ``prover_config`` has the limits of proof search. A subclass provides a ``trainer``, sets up the
+    prover, and may ask for traced dependencies.
     """
 
     trainer: Trainer | None

@@ -35,11 +35,8 @@ class JsonStorage:
     """Repositories in memory, synchronised with a JSON file if there is a path.
 
     Reading needs no lock, since the file is replaced atomically. If another process has replaced
-    it, it is read again. Repositories are passed as copies.
-
-    Attributes:
-        path: The file. A missing one is created by the first change.
-        read_only: Refuse changes, and a missing file.
+    it, it is read again. A missing one is created by the first change, unless it is ``read_only``.
+    Repositories are passed as copies.
     """
 
     path: Path | None = None

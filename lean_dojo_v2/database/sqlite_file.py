@@ -69,11 +69,8 @@ class SqliteFile:
 
     Write-ahead logging lets any number of processes read while one writes. It needs a local
     disk: the processes share memory through a file beside the database. SQLite's errors
-    become a ``DatabaseError`` that names the file.
-
-    Attributes:
-        path: The file; a missing one is created by the first change.
-        read_only: Only read it: nothing is written, created or locked. A missing file is an error.
+    become a ``DatabaseError`` that names the file. A missing file is created by the first change;
+    with ``read_only`` it is an error, and nothing is written, created or locked.
     """
 
     path: Path

@@ -43,10 +43,6 @@ class StoredRepository(Repository):
     """A repository whose lists are read from its rows when first touched.
 
     Counts, :meth:`iter_list`, look-ups and exports never load a list whole.
-
-    Attributes:
-        file: The database file.
-        key_as_read: Its key in the file, whatever ``url`` and ``commit`` are set to.
     """
 
     def __init__(self, file: SqliteFile, header: Mapping[str, Any]) -> None:
@@ -54,7 +50,7 @@ class StoredRepository(Repository):
         for name in LIST_FIELDS:
             del self.__dict__[name]  # so that __getattr__ is called
         self.file = file
-        self.key_as_read = self.key
+        self.key_as_read = self.key  # whatever `url` and `commit` are set to
 
     def __getattr__(self, name: str) -> Any:
         """Load a list at its first touch."""

@@ -19,6 +19,7 @@ except ImportError:  # on Windows, where a write is atomic
     fcntl = None  # type: ignore[assignment]
 
 from lean_dojo_core.errors import DataError
+from lean_dojo_v2.files.atomic import atomic_writer
 
 _log = logging.getLogger(__name__)
 RecordT = TypeVar("RecordT")
@@ -111,6 +112,16 @@ def read_records(file: Path, make: Callable[..., RecordT], what: str) -> Iterato
                 problem = str(error).rpartition("() ")[2]  # without the constructor's name
                 place = f"line {number}"
                 raise DataError(f"is not {what}: {problem}", path=file, place=place) from error
+
+
+def write_lines(file: Path | str, rows: Iterable[Mapping[str, Any]]) -> int:
+    """Write rows as a JSONL file in one step, and return their number."""
+    count = 0
+    with atomic_writer(file) as stream:
+        for row in rows:
+            stream.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
+            count += 1
+    return count
 
 
 def append_lines(file: Path, rows: Iterable[Mapping[str, Any]]) -> None:

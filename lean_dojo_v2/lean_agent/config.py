@@ -57,7 +57,6 @@ class TrainingConfig:
     0.0
     """
 
-    # Training mode
     run_progressive_training: bool = setting(True, "Use EWC against forgetting.")
     single_repo: bool = setting(
         True, "One curriculum step per repository; false: one step over all of them together."
@@ -120,7 +119,6 @@ class TrainingConfig:
         "that the default has an effect.",
         fields.not_negative,
     )
-    # Timeout
     timeout_seconds: int = setting(
         ONE_YEAR_SECONDS,
         "Timeout of collective operations, in seconds.",
@@ -157,7 +155,6 @@ class TrainingConfig:
         fields.whole(0, unless=-1),
         shapes_result=False,
     )
-    # Seed
     seed: int = setting(3407, "Seed for everything random.", fields.not_negative_int)
 
     # Additions to 1.x

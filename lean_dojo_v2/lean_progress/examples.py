@@ -7,18 +7,18 @@ error 3.15 with them, 5.22 without), so examples from traced proofs always carry
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, Self
 
 import attrs
-import orjson
 
 from lean_dojo_core.errors import DataError
 from lean_dojo_core.records import NO_GOALS, Theorem, TracedTactic, contains_sorry, remove_marks
 from lean_dojo_v2.data import one_line
 from lean_dojo_v2.database import split_of
 from lean_dojo_v2.errors import EmptyDatasetError
-from lean_dojo_v2.files import atomic_writer, parse_json
+from lean_dojo_v2.files import parse_json, write_lines
 
 _POINTS = re.compile(r"·|\.\s|\{|case'?\s|next\b|focus\b")
 """Begins a block of tactics that only focuses a goal."""
@@ -195,13 +195,9 @@ def write_examples(
 
     None are an ``EmptyDatasetError``, which names their ``source``; the file is then unchanged.
     """
-    count = 0
-    with atomic_writer(path) as stream:
-        for example in examples:
-            stream.write(orjson.dumps(example.to_dict(), option=orjson.OPT_APPEND_NEWLINE))
-            count += 1
-        if count == 0:  # raised here, so that an earlier dataset is not replaced
-            raise EmptyDatasetError(
-                "no theorem of the training split has a finished proof with tactics", path=source
-            )
-    return count
+    rows = (example.to_dict() for example in examples)
+    if (first := next(rows, None)) is None:
+        raise EmptyDatasetError(
+            "no theorem of the training split has a finished proof with tactics", path=source
+        )
+    return write_lines(path, chain([first], rows))
