@@ -98,7 +98,7 @@ class ChecksData(Protocol):
     """A trainer that can check its settings against a database, before any data is prepared."""
 
     def check_data(self, theorems: Iterable[Theorem]) -> None:
-        """Check whether the first step can be trained, after :class:`Preflights`; raises as it does.
+        """Check after :class:`Preflights` whether the first step can be trained; raises as it does.
 
         The theorems are those of the first repository, of all splits; read only as far as needed.
         """

@@ -12,8 +12,6 @@ True
 Looking up and listing imports no learning library; only :meth:`Entry.load` does.
 """
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import sys
@@ -80,7 +78,7 @@ class Entry(Generic[SpecT_co, ObjectT_co]):
         }
 
     @overload
-    def load(self: Entry[specs.ClassSpec, ObjectT]) -> type[ObjectT]: ...
+    def load(self: "Entry[specs.ClassSpec, ObjectT]") -> type[ObjectT]: ...
     @overload
     def load(self) -> Callable[..., ObjectT_co] | ObjectT_co: ...
     def load(self) -> Any:
@@ -186,10 +184,7 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
         return self._spec.kind
 
     def entries(self) -> list[Entry[SpecT, ObjectT]]:
-        """List every entry, built-ins first; overridden ones are replaced.
-
-        Raises as :func:`current`.
-        """
+        """List entries, built-ins first, with overridden ones replaced; raises as :func:`current`."""
         latest = {entry.name: entry for entry in self._overrides}
         found = [
             Entry[SpecT, ObjectT](spec, plugin)
@@ -348,8 +343,5 @@ reward_functions: Registry[specs.RewardFunctionSpec, protocols.RewardFunction] =
 
 
 def registries() -> dict[str, Registry[Any, Any]]:
-    """Return the registry of every kind, by its name, in the order of listings.
-
-    Raises as :func:`current`.
-    """
+    """Return each kind's registry by name, in the order of listings; raises as :func:`current`."""
     return {name: Registry(spec) for name, spec in current().kinds.items()}

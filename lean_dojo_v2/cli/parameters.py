@@ -147,10 +147,7 @@ DEFAULT_DATABASE = Path("dynamic_database.json")
 
 
 def database_option(*names: str, default: Path | None = DEFAULT_DATABASE) -> Any:
-    """Declare the option ``--database``.
-
-    Its default is ``None`` where a file's section ``run:`` may set it.
-    """
+    """Declare ``--database``, without a default where a file's section ``run:`` may set it."""
     return option(
         *names,
         type=ANY_FILE,

@@ -129,8 +129,7 @@ def theorem_from_dict(data: Mapping[str, Any], *, url: str = "", commit: str = "
     )
 
 
-def tactic_from_dict(data: Mapping[str, Any]) -> TracedTactic:
-    """Read one traced tactic."""
+def _tactic(data: Mapping[str, Any]) -> TracedTactic:
     tactic = field(data, "tactic", text_from_json)
     annotated, premises = field(data, "annotated_tactic", _annotated, ("", ()))
     return TracedTactic(
@@ -160,8 +159,7 @@ def _annotated(value: Any) -> tuple[str, tuple[Annotation, ...]]:
     raise MalformedError(f"not [text, [premise, …]]: {value!r:.80}")
 
 
-def annotation_from_dict(data: Mapping[str, Any]) -> Annotation:
-    """Read one premise of a tactic."""
+def _premise_of_a_tactic(data: Mapping[str, Any]) -> Annotation:
     start = field(data, "def_pos", position_from_json)
     return _annotation(
         field(data, "full_name", text_from_json),
@@ -185,8 +183,7 @@ def premise_file_from_dict(data: Mapping[str, Any]) -> PremiseFile:
     )
 
 
-def premise_from_dict(data: Mapping[str, Any]) -> Premise:
-    """Read one premise of a corpus file."""
+def _premise(data: Mapping[str, Any]) -> Premise:
     return Premise(
         full_name=field(data, "full_name", text_from_json),
         code=field(data, "code", text_from_json, ""),
@@ -197,9 +194,9 @@ def premise_from_dict(data: Mapping[str, Any]) -> Premise:
 
 
 _TEXTS = items_from_json(text_from_json)
-_TACTICS = items_from_json(tactic_from_dict)
-_ANNOTATIONS = items_from_json(annotation_from_dict)
-_PREMISES = items_from_json(premise_from_dict)
+_TACTICS = items_from_json(_tactic)
+_ANNOTATIONS = items_from_json(_premise_of_a_tactic)
+_PREMISES = items_from_json(_premise)
 
 
 def dumps(value: Any, *, indented: bool = False) -> bytes:

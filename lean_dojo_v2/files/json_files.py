@@ -46,10 +46,7 @@ def parse_json(text: str | bytes) -> Any:
 
 
 def read_json(path: Path, error: type[DataError] = DataError) -> Any:
-    """Parse a JSON file.
-
-    What cannot be read is an ``error``, a ``DataError`` that names the file and the line.
-    """
+    """Parse a JSON file; what cannot be read is an ``error`` that names the file and the line."""
     try:
         data = path.read_bytes()
         if data.startswith(b"SQLite format 3\0"):

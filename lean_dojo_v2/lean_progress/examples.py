@@ -159,10 +159,7 @@ def _contains(outer: TracedTactic, inner: TracedTactic) -> bool:
 
 
 def read_examples(path: Path | str) -> Iterator[ProgressExample]:
-    """Read a JSONL dataset.
-
-    A missing file is a ``DataError``, and a bad line one with its number.
-    """
+    """Read a JSONL dataset; a missing file or a bad line, with its number, is a ``DataError``."""
     file = Path(path)
     try:
         stream = file.open("rb")
