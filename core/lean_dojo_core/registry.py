@@ -184,7 +184,7 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
         return self._spec.kind
 
     def entries(self) -> list[Entry[SpecT, ObjectT]]:
-        """List entries, built-ins first, with overridden ones replaced; raises as :func:`current`."""
+        """List entries, built-ins first, overridden ones replaced; raises as :func:`current`."""
         latest = {entry.name: entry for entry in self._overrides}
         found = [
             Entry[SpecT, ObjectT](spec, plugin)

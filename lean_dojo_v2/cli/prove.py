@@ -162,8 +162,7 @@ def _file(
     except UnicodeDecodeError as error:
         raise UnreadableFileError(f"is not UTF-8: {error}", path=file) from error
     work.project = work.project or tracing.project_of(file)
-    with ExitStack() as stack:
-        server = stack.enter_context(work.server())
+    with work.server() as server:
         found, errors = prover.find_sorries(server, text, str(file))
         for said in errors:
             note(f"Lean reports for the file as it is: {said}")
@@ -219,18 +218,14 @@ def _finished(
             for index in indices
             if results[index].success
         }
-        detail = ""
+        reason = prover.Failure.UNFINISHED
+        detail = f"closed; {declaration.name} has another sorry"
         if proofs and len(proofs) == len(declaration.sorries):
             outcome, text = declaration.check(server, proofs)
             if outcome.valid:
                 finished.append((declaration, text))
                 continue
-            detail, reason = f"together with the others: {outcome.detail}", prover.Failure.REFUSED
-        else:
-            detail, reason = (
-                f"closed; {declaration.name} has another sorry",
-                prover.Failure.UNFINISHED,
-            )
+            reason, detail = prover.Failure.REFUSED, f"together with the others: {outcome.detail}"
         for index in indices:
             if results[index].success:
                 judged[index] = attrs.evolve(

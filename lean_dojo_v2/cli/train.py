@@ -51,7 +51,9 @@ def train(
     entry = registry.trainers[name]
     settings, section = run.gather(given)
     if resume is not None:
-        _set_resume(entry, settings, resume)
+        if "resume" not in {setting.name for setting in settings_of(entry.load())}:
+            raise UsageError(f"trainer {entry.name!r} has no setting to resume or start anew")
+        settings.put("resume", resume, "--resume" if resume else "--no-resume")
     trainer = run.make_trainer(entry, settings)
     if isinstance(trainer, Preflights):
         with _bugs_of(entry):
@@ -133,13 +135,6 @@ def _own_data(trainer: Any, settings: Settings) -> Any:
     """Return a trainer's data other than a database: its ``own_data``, else ``data_path``."""
     own = trainer.own_data if isinstance(trainer, HasOwnData) else None
     return own or settings.values.get(OWN_DATA)
-
-
-def _set_resume(entry: registry.Entry[Any, Any], settings: Settings, resume: bool) -> None:
-    if "resume" not in {setting.name for setting in settings_of(entry.load())}:
-        raise UsageError(f"trainer {entry.name!r} has no setting to resume or start anew")
-    flag = "--resume" if resume else "--no-resume"
-    settings.put("resume", resume, flag)
 
 
 def _print_plan(resolved: dict[str, Any], settings: Settings, plan: dict[str, Any]) -> None:

@@ -7,6 +7,7 @@ test may set it at any time.
 import os
 from pathlib import Path
 
+from lean_dojo_v2.errors import UnreadableFileError
 from lean_dojo_v2.files.atomic import atomic_write_bytes
 
 RAID_VARIABLE = "RAID_DIR"
@@ -66,8 +67,6 @@ def repos_dir() -> Path:
 
 def read_named(file: Path) -> bytes:
     """Read a file that the user named; an ``UnreadableFileError`` says why it cannot be read."""
-    from lean_dojo_v2.errors import UnreadableFileError
-
     try:
         return file.read_bytes()
     except FileNotFoundError as error:
