@@ -263,7 +263,8 @@ class Closes(Protocol):
     """
 
     def close(self) -> None:
-        """Release the resources, for example Lean engines; a later call acquires them again.
+        """Release the resources, for example Lean engines.
 
-        May be called twice, and before the reward was ever used.
+        May be called twice, and before the reward was ever used. A later call of the reward
+        acquires what it needs again.
         """
