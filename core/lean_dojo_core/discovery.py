@@ -7,8 +7,6 @@ would stop all of them. So entry points are loaded one by one here, each impleme
 separately, and every failure is recorded in a :class:`PluginInfo`.
 """
 
-from __future__ import annotations
-
 import functools
 import os
 import pkgutil
@@ -133,9 +131,6 @@ def discover() -> Discovery:
     return found
 
 
-# --- what is installed --------------------------------------------------------------------------
-
-
 def _installed() -> list[PluginInfo]:
     """List the installed plugins, in the order in which they are loaded."""
     entry_points = metadata.entry_points()
@@ -221,9 +216,6 @@ def _unmet_requirement(info: PluginInfo, host: str | None) -> str | None:
     return None
 
 
-# --- loading one plugin -------------------------------------------------------------------------
-
-
 def _loaded(info: PluginInfo, found: Discovery) -> tuple[PluginInfo, list[PluginSpec]]:
     """Load a plugin; return its updated record and its descriptors."""
     specs: list[PluginSpec] = []
@@ -285,9 +277,6 @@ def _require_api(manifest: object) -> None:
         )
 
 
-# --- kinds --------------------------------------------------------------------------------------
-
-
 def _specify(found: Discovery, module: Any) -> list[type[PluginSpec]]:
     """Add a module's hook specifications, and return the descriptors of their kinds."""
     names = [name for name in vars(module) if found.manager.parse_hookspec_opts(module, name)]
@@ -317,9 +306,6 @@ def _kind(name: str, hook: Any) -> type[PluginSpec]:
     if spec.hook() != name:
         raise PluginError(f"the hook of the kind {spec.kind!r} must be called {spec.hook()}")
     return spec
-
-
-# --- manifests ----------------------------------------------------------------------------------
 
 
 def _register(found: Discovery, info: PluginInfo, manifest: Any) -> list[PluginSpec]:

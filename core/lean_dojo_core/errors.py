@@ -5,8 +5,6 @@ The command line prints only the message and exits with the class's ``exit_code`
 1 for work that failed, 2 for a request that could not be understood.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import ClassVar
 

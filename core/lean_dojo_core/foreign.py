@@ -3,8 +3,6 @@
 The caller catches what such code raises, including ``SystemExit``, and names the plugin.
 """
 
-from __future__ import annotations
-
 import sys
 import threading
 from collections.abc import Callable, Iterator

@@ -34,10 +34,8 @@ def installed_version(distribution: str) -> str | None:
 def host_requirements(distribution: str) -> list[Requirement]:
     """Return a distribution's requirements on the host that apply here, without extras.
 
-    One that is not installed, such as a file, requires nothing.
-
-    Raises:
-        ValueError: If such a requirement cannot be read.
+    One that is not installed, such as a file, requires nothing; what cannot be read is a
+    ``ValueError``.
     """
     # Slow to import, and only third parties require the host.
     from packaging.requirements import Requirement

@@ -5,8 +5,6 @@
 ``lean_dojo_core.local.NAME``, in every process of a run; a target in it is ``f"{__name__}:Thing"``.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 
@@ -27,8 +25,7 @@ def folder() -> Path:
 def disabled() -> list[str]:
     """Return the plugins that the user has disabled, one name per line.
 
-    Raises:
-        OSError: If the list cannot be read; ignoring it would load disabled plugins.
+    An unreadable list is an ``OSError``: ignoring it would load disabled plugins.
     """
     try:
         return (folder() / DISABLED).read_text(encoding="utf-8", errors="replace").split()
@@ -37,11 +34,7 @@ def disabled() -> list[str]:
 
 
 def files() -> list[Path]:
-    """List the single-file plugins.
-
-    Raises:
-        OSError: If the folder of ``LEAN_DOJO_PLUGINS_DIR`` cannot be read.
-    """
+    """List the single-file plugins; an unreadable folder is an ``OSError``."""
     _search_plugin_folders()
     own = folder() / FILE
     found = [own] if own.is_file() else []

@@ -22,9 +22,6 @@ Row: TypeAlias = dict[str, Any]
 """One row of a dataset; its keys are the formatter's columns."""
 
 
-# --- what trainers receive ----------------------------------------------------------------------
-
-
 class Repository(Protocol):
     """A repository at one commit, as trainers get it."""
 
@@ -54,16 +51,12 @@ class Database(Protocol):
     def export_merged_data(self, repositories: Sequence[Repository], output_path: Path) -> None:
         """Write splits, corpus and metadata of the repositories to a folder.
 
-        Args:
-            repositories: In curriculum order; looked up by url and commit.
-            output_path: The folder; every theorem keeps its split from one export to the next.
+        They are in curriculum order, and looked up by url and commit. Every theorem keeps its split
+        from one export to the next.
         """
 
     def record_proof(self, theorem: Theorem, tactics: Iterable[TracedTactic | str] = ()) -> Theorem:
         """Record a fully verified proof of a ``sorry`` theorem."""
-
-
-# --- trainers -----------------------------------------------------------------------------------
 
 
 @runtime_checkable
@@ -83,12 +76,9 @@ class Trainer(Protocol):
         # Any: pyright takes an attrs field with a converter for a descriptor, not for its value.
 
     def train(self, repos: Sequence[Repository], database: Database, data_path: Path) -> None:
-        """Train on the repositories, in their order, cumulatively.
+        """Train on the repositories, in curriculum order, cumulatively.
 
-        Args:
-            repos: Repositories in curriculum order.
-            database: The database that holds their traced theorems.
-            data_path: Folder for the exported data.
+        The database holds their traced theorems; the exported data go to the folder ``data_path``.
         """
 
 
@@ -99,8 +89,7 @@ class Preflights(Protocol):
     def preflight(self) -> None:
         """Check what training will need: ``lean-dojo train`` calls it first, also for a dry run.
 
-        Raises:
-            UsageError: If training cannot begin; says which setting to change.
+        If training cannot begin, a ``UsageError`` says which setting to change.
         """
 
 
@@ -109,13 +98,9 @@ class ChecksData(Protocol):
     """A trainer that can check its settings against a database, before any data is prepared."""
 
     def check_data(self, theorems: Iterable[Theorem]) -> None:
-        """Check whether the first step can be trained, after :class:`Preflights`.
+        """Check after :class:`Preflights` whether the first step can be trained; raises as it does.
 
-        Args:
-            theorems: Those of the first repository, of all splits; read only as far as needed.
-
-        Raises:
-            UsageError: If training cannot begin; says which setting to change.
+        The theorems are those of the first repository, of all splits; read only as far as needed.
         """
 
 
@@ -135,9 +120,8 @@ class Evaluates(Protocol):
     def evaluate(self, data_path: Path | str | None = None, split: str = "val") -> Evaluation:
         """Measure the trained model or, before training, the start model.
 
-        Args:
-            data_path: Exported data; the training's own data if not given.
-            split: ``"val"``, ``"test"`` or ``"train"``.
+        The data are exported ones, or the training's own if no ``data_path`` is given; the split is
+        ``"val"``, ``"test"`` or ``"train"``.
         """
 
 
@@ -160,15 +144,10 @@ class Previews(Protocol):
     """
 
     def preview(self, theorems: Iterable[Theorem], limit: int = 3) -> list[PreviewExample]:
-        """Return the first examples, formatted and tokenised as in training.
+        """Return at most ``limit`` examples, formatted and tokenised as in training.
 
-        Args:
-            theorems: Traced theorems, read only as far as needed.
-            limit: How many examples at most.
+        They come from the first traced theorems, which are read only as far as needed.
         """
-
-
-# --- dataset formatters -------------------------------------------------------------------------
 
 
 @runtime_checkable
@@ -187,12 +166,9 @@ class DatasetFormatter(Protocol):
     def prompt(self, goal: str, *, premises: Sequence[str] = ()) -> list[Message]:
         """Return the conversation that asks for the next tactic at ``goal``.
 
-        Must be exactly the text of ``rows``, so that proving and training agree.
-
-        Args:
-            goal: The state as Lean prints it, without marks.
-            premises: Texts of retrieved premises; a formatter that does not use them
-                ignores them.
+        Must be exactly the text of ``rows``, so that proving and training agree. The goal is the
+        state as Lean prints it, without marks; ``premises`` are the texts of retrieved ones, which
+        a formatter may ignore.
         """
 
 
@@ -210,9 +186,6 @@ class FormatsWholeProofs(Protocol):
 def formats_whole_proofs(formatter: DatasetFormatter) -> bool:
     """Whether a formatter's completions are whole proofs rather than tactics."""
     return isinstance(formatter, FormatsWholeProofs) and formatter.whole_proof
-
-
-# --- reward functions ---------------------------------------------------------------------------
 
 
 @runtime_checkable
@@ -248,10 +221,8 @@ class WarmsUp(Protocol):
     def warm_up(self, **columns: object) -> None:
         """Prepare, for example by loading the states of the batch into Lean.
 
-        Called by ``grpo`` before the completions of a batch are generated.
-
-        Args:
-            **columns: Every column of the dataset as a list, one item per completion.
+        Called by ``grpo`` before the completions of a batch are generated, with every column of the
+        dataset as a list, one item per completion.
         """
 
 
@@ -269,10 +240,6 @@ class Locates(Protocol):
         computed for the score can be reused.
 
         Spans may nest; the innermost counts. They need not cover the text.
-
-        Args:
-            completions: The generated texts, one per sample.
-            **columns: Every column of the dataset as a list, one item per completion.
         """
 
 
@@ -283,12 +250,8 @@ class GivesFeedback(Protocol):
     def feedback(self, completions: Sequence[str], **columns: object) -> list[str | None]:
         """Return what to answer to each completion before the model tries again.
 
-        Args:
-            completions: The generated texts, one per sample.
-            **columns: Every column of the dataset as a list, one item per completion.
-
-        Returns:
-            A text for each completion; ``None`` where no further turn is needed.
+        Called with the completions and columns of the reward; ``None`` where no further turn is
+        needed.
         """
 
 

@@ -4,8 +4,6 @@ Positions are ``(line, column)``, both 1-based, as LeanDojo counts them; an end 
 exclusive. Records of traced code are immutable and hashable, so that they can be keys.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path

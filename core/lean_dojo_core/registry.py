@@ -12,8 +12,6 @@ True
 Looking up and listing imports no learning library; only :meth:`Entry.load` does.
 """
 
-from __future__ import annotations
-
 import importlib
 import inspect
 import sys
@@ -25,41 +23,21 @@ from typing import Any, Generic, TypeVar, cast, overload
 import attrs
 import pluggy
 
-from lean_dojo_core import protocols
+from lean_dojo_core import errors, protocols, specs
 from lean_dojo_core.discovery import Discovery, PluginInfo, discover, import_target
-from lean_dojo_core.errors import (
-    AmbiguousNameError,
-    ConfigError,
-    LeanDojoError,
-    PluginError,
-    PluginLoadError,
-    UnknownNameError,
-)
 from lean_dojo_core.foreign import loading
 from lean_dojo_core.installed import HOST_DISTRIBUTION, normalise
-from lean_dojo_core.specs import (
-    ClassSpec,
-    DatasetFormatterSpec,
-    PluginSpec,
-    RewardFunctionSpec,
-    TrainerSpec,
-)
 from lean_dojo_core.wording import did_you_mean
 
-SpecT = TypeVar("SpecT", bound=PluginSpec)
-SpecT_co = TypeVar("SpecT_co", bound=PluginSpec, covariant=True)
+SpecT = TypeVar("SpecT", bound=specs.PluginSpec)
+SpecT_co = TypeVar("SpecT_co", bound=specs.PluginSpec, covariant=True)
 ObjectT = TypeVar("ObjectT")
 ObjectT_co = TypeVar("ObjectT_co", covariant=True)
 
 
 @attrs.frozen(repr=False)
 class Entry(Generic[SpecT_co, ObjectT_co]):
-    """A registered plugin object: its descriptor, its origin, and how to load it.
-
-    Attributes:
-        spec: The descriptor.
-        plugin: The plugin that offers it.
-    """
+    """A registered plugin object: its descriptor, the plugin that offers it, and how to load it."""
 
     spec: SpecT_co
     plugin: PluginInfo
@@ -100,19 +78,15 @@ class Entry(Generic[SpecT_co, ObjectT_co]):
         }
 
     @overload
-    def load(self: Entry[ClassSpec, ObjectT]) -> type[ObjectT]: ...
+    def load(self: "Entry[specs.ClassSpec, ObjectT]") -> type[ObjectT]: ...
     @overload
     def load(self) -> Callable[..., ObjectT_co] | ObjectT_co: ...
     def load(self) -> Any:
         """Import the target and check that it fits its kind.
 
-        Returns:
-            The target itself: for a trainer its class, for a formatter or reward a class,
-            function or instance.
-
-        Raises:
-            PluginLoadError: If it cannot be imported or lacks the methods of its kind; the message
-                names the plugin, its version and the target.
+        For a trainer it is a class, for a formatter or reward a class, function or instance. If it
+        cannot be imported or lacks the methods of its kind, a ``PluginLoadError`` names the plugin,
+        its version and the target.
         """
         if (target := self._override) is None:
             # What its libraries print when imported must not end up in `--json` output.
@@ -127,10 +101,7 @@ class Entry(Generic[SpecT_co, ObjectT_co]):
         return target
 
     def create(self, **options: object) -> ObjectT_co:
-        """Load the target and, if it is a class, instantiate it.
-
-        Args:
-            **options: Constructor arguments; a target that is not a class takes none.
+        """Load the target and, if it is a class, instantiate it with the options.
 
         Raises:
             ConfigError: If the class has no such setting, or needs others; names them.
@@ -142,7 +113,7 @@ class Entry(Generic[SpecT_co, ObjectT_co]):
             self._check_names(target, options)
             try:
                 return cast("ObjectT_co", target(**options))
-            except (LeanDojoError, TypeError, ValueError):  # they are about the options
+            except (errors.LeanDojoError, TypeError, ValueError):  # they are about the options
                 raise
             except (Exception, SystemExit) as error:
                 raise self._error(f"making it raised {type(error).__name__}: {error}") from error
@@ -161,16 +132,16 @@ class Entry(Generic[SpecT_co, ObjectT_co]):
             known = signature.parameters
             unknown = [name for name in options if name not in known]
             if not unknown:
-                raise ConfigError(f"{self._who}: {error}") from None
+                raise errors.ConfigError(f"{self._who}: {error}") from None
             hint = did_you_mean(unknown[0], known)
-            raise ConfigError(f"{self._who} has no setting {unknown[0]!r}.{hint}") from None
+            raise errors.ConfigError(f"{self._who} has no setting {unknown[0]!r}.{hint}") from None
 
     @property
     def _who(self) -> str:
         return f"{self.spec.kind} {self.name!r} of {self.distribution} {self.version}"
 
-    def _error(self, reason: str) -> PluginLoadError:
-        return PluginLoadError(f"{self._who} (target {self.spec.target}): {reason}")
+    def _error(self, reason: str) -> errors.PluginLoadError:
+        return errors.PluginLoadError(f"{self._who} (target {self.spec.target}): {reason}")
 
 
 def not_loaded() -> str:
@@ -213,11 +184,7 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
         return self._spec.kind
 
     def entries(self) -> list[Entry[SpecT, ObjectT]]:
-        """List every entry, built-ins first; overridden ones are replaced.
-
-        Raises:
-            PluginError: As :func:`current`.
-        """
+        """List entries, built-ins first, overridden ones replaced; raises as :func:`current`."""
         latest = {entry.name: entry for entry in self._overrides}
         found = [
             Entry[SpecT, ObjectT](spec, plugin)
@@ -240,18 +207,17 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
             return matches[0]
         if matches:
             providers = ", ".join(f"{m.qualified_name} ({m.version})" for m in matches)
-            raise AmbiguousNameError(
+            raise errors.AmbiguousNameError(
                 f"{self.kind} {name!r} is offered by several distributions; say which: {providers}"
             )
         known = sorted({entry.name for entry in entries})
         hint = did_you_mean(wanted.rpartition(":")[2], known, heading="Installed")
-        raise UnknownNameError(f"no {self.kind} is called {name!r}.{hint}{not_loaded()}")
+        raise errors.UnknownNameError(f"no {self.kind} is called {name!r}.{hint}{not_loaded()}")
 
     def named(self, written: str) -> Entry[SpecT, ObjectT] | None:
-        """Find the entry of a setting's text: ``NAME``, ``distribution:NAME``, or neither.
+        """Find the entry of ``NAME`` or ``distribution:NAME``, as a setting is written.
 
-        Returns:
-            The plugin's entry; ``None`` for any other text with a colon, ``module:attribute``.
+        ``None`` for any other text with a colon, ``module:attribute``.
 
         Raises:
             UnknownNameError: If no plugin offers the name; suggests similar ones.
@@ -271,7 +237,7 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
         """Whether ``registry[name]`` finds an entry."""
         try:
             return isinstance(name, str) and self[name] is not None
-        except (UnknownNameError, AmbiguousNameError):
+        except (errors.UnknownNameError, errors.AmbiguousNameError):
             return False
 
     def __iter__(self) -> Iterator[str]:
@@ -312,14 +278,13 @@ _lock = threading.RLock()
 def current() -> Discovery:
     """Return the plugins of this process, discovering them on the first call.
 
-    Raises:
-        PluginError: If a manifest asks while it is itself being loaded; or, with
-            ``LEAN_DOJO_STRICT_PLUGINS=1``, if a plugin does not load.
+    A ``PluginError`` if a manifest asks while it is itself being loaded; or, with
+    ``LEAN_DOJO_STRICT_PLUGINS=1``, if a plugin does not load.
     """
     global _discovered, _discovering  # noqa: PLW0603 - one environment per process
     with _lock:
         if _discovering:
-            raise PluginError(
+            raise errors.PluginError(
                 "the registries cannot be used while plugins are being loaded; use them in the "
                 "target that a descriptor names, not in the manifest"
             )
@@ -335,11 +300,10 @@ def current() -> Discovery:
 def manager() -> pluggy.PluginManager:
     """Return pluggy's manager of this process's plugins, for a look at what is registered.
 
+    Raises as :func:`current`.
+
     >>> manager().has_plugin("lean-dojo-v2:sft"), manager().is_blocked("lean-dojo-v2:sft")
     (True, False)
-
-    Raises:
-        PluginError: As :func:`current`.
     """
     return current().manager
 
@@ -349,10 +313,8 @@ def refresh() -> Discovery:
 
     For notebooks and servers that go on running: after ``%pip install shortness-bonus``,
     ``registry.refresh()`` makes ``registry.reward_functions["shortness-bonus"]`` work. Modules that
-    are imported already stay as they are, so an *upgraded* plugin needs a new process.
-
-    Raises:
-        PluginError: As :func:`current`.
+    are imported already stay as they are, so an *upgraded* plugin needs a new process. Raises as
+    :func:`current`.
     """
     global _discovered  # noqa: PLW0603
     importlib.invalidate_caches()
@@ -371,19 +333,15 @@ def builtin(kind: Registry[SpecT, ObjectT], name: str) -> Any:
     return kind[f"{HOST_DISTRIBUTION}:{name}"].load()
 
 
-trainers: Registry[TrainerSpec, protocols.Trainer] = Registry(TrainerSpec)
-dataset_formatters: Registry[DatasetFormatterSpec, protocols.DatasetFormatter] = Registry(
-    DatasetFormatterSpec
+trainers: Registry[specs.TrainerSpec, protocols.Trainer] = Registry(specs.TrainerSpec)
+dataset_formatters: Registry[specs.DatasetFormatterSpec, protocols.DatasetFormatter] = Registry(
+    specs.DatasetFormatterSpec
 )
-reward_functions: Registry[RewardFunctionSpec, protocols.RewardFunction] = Registry(
-    RewardFunctionSpec
+reward_functions: Registry[specs.RewardFunctionSpec, protocols.RewardFunction] = Registry(
+    specs.RewardFunctionSpec
 )
 
 
 def registries() -> dict[str, Registry[Any, Any]]:
-    """Return the registry of every kind, by the kind's name, in the order of listings.
-
-    Raises:
-        PluginError: As :func:`current`.
-    """
+    """Return each kind's registry by name, in the order of listings; raises as :func:`current`."""
     return {name: Registry(spec) for name, spec in current().kinds.items()}

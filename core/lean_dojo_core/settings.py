@@ -4,8 +4,6 @@ The command line, ``lean-dojo show``, YAML files and the documentation all read 
 parameter is written down once, where it is used.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 import sys
@@ -14,7 +12,7 @@ import typing
 from collections.abc import Callable, Mapping
 from functools import partial
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 
 import attrs
 
@@ -42,7 +40,7 @@ class Setting:
     help: str = ""
     _open: Callable[[], Any] | None = attrs.field(default=None, repr=False, eq=False)
 
-    def opened(self) -> Setting:
+    def opened(self) -> Self:
         """Return it with its type, importing what the metadata ``types`` of its field names.
 
         A field whose type is slow to import, and imported under ``TYPE_CHECKING`` only, says where

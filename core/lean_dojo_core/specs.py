@@ -5,8 +5,6 @@ so listing every plugin imports no learning library. Everything specific to a ki
 class variable of its descriptor, so a new kind is a new subclass.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Callable
@@ -21,7 +19,7 @@ from lean_dojo_core.errors import InvalidSpecError
 def _text(accepts: Callable[[str], object], advice: str) -> Callable[..., None]:
     """Make a validator for a text, or for each text of a tuple."""
 
-    def check(spec: PluginSpec, attribute: attrs.Attribute[Any], value: object) -> None:
+    def check(spec: object, attribute: "attrs.Attribute[Any]", value: object) -> None:
         for text in value if isinstance(value, tuple) else (value,):
             if not isinstance(text, str) or not accepts(text):
                 raise InvalidSpecError(f"{type(spec).__name__}.{attribute.name}: {text!r} {advice}")
@@ -154,11 +152,7 @@ class TrainerSpec(ClassSpec):
 
 @attrs.frozen(kw_only=True)
 class DatasetFormatterSpec(PluginSpec):
-    """Describes a dataset formatter: one traced theorem in, rows of a dataset out.
-
-    Attributes:
-        columns: The columns of its rows.
-    """
+    """Describes a dataset formatter: one traced theorem in, rows with its ``columns`` out."""
 
     kind: ClassVar = "dataset-formatter"
     protocol: ClassVar = protocols.DatasetFormatter

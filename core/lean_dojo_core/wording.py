@@ -1,7 +1,5 @@
 """Wording of messages: numbers with their nouns, and what an unknown name may have meant."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 
@@ -23,12 +21,8 @@ def did_you_mean(
 ) -> str:
     """Return `` Did you mean …?`` with up to three similar names, and the known names.
 
-    Args:
-        name: The unknown name.
-        known: The names that exist, of which up to 30 are listed; beside similar ones they are
-            listed only with a heading.
-        nested: Dotted names below them, such as ``config.lr``; the last part is compared.
-        heading: What comes before the known names.
+    Up to 30 of those are listed; beside similar ones only with a heading. ``nested`` are dotted
+    names below them, such as ``config.lr``, whose last part is compared.
 
     >>> did_you_mean("learning_rate", ["lr", "epochs"]), did_you_mean("zzz", ["lr", "epochs"])
     (" Did you mean 'lr'?", ' It has: lr, epochs.')

@@ -1,7 +1,5 @@
 """Agents: from repositories to a trained model and verified proofs; one for an existing prover."""
 
-from __future__ import annotations
-
 import logging
 import sys
 from abc import ABC, abstractmethod
@@ -37,11 +35,9 @@ log = logging.getLogger(__name__)
 class BaseAgent(ABC):
     """Traces repositories into a database, trains on them, proves their ``sorry`` theorems.
 
-    A subclass provides a ``trainer``, sets up the prover, and may ask for traced dependencies.
-
-    Args:
-        database_path: The database; JSON, or SQLite by its suffix. An existing one is continued.
-        prover_config: Limits of proof search.
+    The database is JSON, or SQLite by its suffix; an existing one is continued. The
+    ``prover_config`` has the limits of proof search. A subclass provides a ``trainer``, sets up the
+    prover, and may ask for traced dependencies.
     """
 
     trainer: Trainer | None
@@ -72,23 +68,18 @@ class BaseAgent(ABC):
     def _setup_prover(self) -> None:
         """Set ``self.prover``."""
 
-    # --- repositories ---------------------------------------------------------------------------
-
     def setup_github_repository(self, url: str, commit: str) -> Repository:
         """Fetch a repository, trace it into the database, and work on it from now on.
 
-        The url is any address that git clones, the commit a commit, branch or tag.
-
-        Raises:
-            TraceError: If it cannot be fetched or traced.
+        The url is any address that git clones, the commit a commit, branch or tag. One that cannot
+        be fetched or traced is a ``TraceError``.
         """
         return self._setup(LeanGitRepo(url, commit))
 
     def setup_local_repository(self, path: str | Path) -> Repository:
         """Trace a folder into the database and work on it from now on.
 
-        Raises:
-            TraceError: If it is not a Lean project or cannot be traced.
+        A ``TraceError`` if it is not a Lean project or cannot be traced.
         """
         return self._setup(LeanGitRepo.from_path(path))
 
@@ -108,13 +99,10 @@ class BaseAgent(ABC):
         """Add a traced repository to the database."""
         self.database.add_repository(repository)
 
-    # --- training -------------------------------------------------------------------------------
-
     def train(self) -> None:
         """Train on all repositories of the database, easiest first.
 
-        Raises:
-            UsageError: If there is no trainer, or the database has no repository.
+        A ``UsageError`` if there is no trainer, or the database has no repository.
         """
         trainer = self._trainer()
         if not self.database.repositories:
@@ -128,8 +116,7 @@ class BaseAgent(ABC):
     def evaluate(self) -> Evaluation:
         """Measure the trained model on held-out data.
 
-        Raises:
-            UsageError: If the trainer does not measure, or there is nothing to measure on.
+        A ``UsageError`` if the trainer does not measure, or there is nothing to measure on.
         """
         trainer = self._trainer()
         if not isinstance(trainer, Evaluates):
@@ -140,8 +127,6 @@ class BaseAgent(ABC):
         if self.trainer is None:
             raise UsageError(f"{type(self).__name__} has no trainer; use HFAgent or LeanAgent")
         return self.trainer
-
-    # --- proving --------------------------------------------------------------------------------
 
     def initialize_prover(self) -> list[Task]:
         """Set up the prover and list the ``sorry`` theorems without a proof, with their repos."""
@@ -158,14 +143,8 @@ class BaseAgent(ABC):
 
         Every proof that Lean confirms is recorded in the database at once and appended to
         ``proofs.jsonl`` beside it, so a killed run loses nothing, and the same call continues
-        with the remaining theorems.
-
-        Args:
-            whole_proof: Let the model write each proof in one go instead of searching.
-            limit: Try at most this many theorems.
-
-        Returns:
-            A result for each theorem tried.
+        with the remaining theorems. At most ``limit`` are tried, and each gives a result. With
+        ``whole_proof`` the model writes each proof in one go instead of searching.
 
         Raises:
             GeneratorError: If the model's generator fails.
@@ -253,13 +232,7 @@ class BaseAgent(ABC):
 
 
 class ProverAgent(BaseAgent):
-    """Proves with a given prover.
-
-    Args:
-        make_prover: Makes the prover, when it is first needed.
-        database_path: The database.
-        prover_config: Limits of proof search.
-    """
+    """Proves with a given prover, which ``make_prover`` makes when it is first needed."""
 
     trainer = None
 

@@ -1,7 +1,5 @@
 """The agent of models behind an endpoint."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from lean_dojo_v2.agent.base_agent import ProverAgent
@@ -10,13 +8,7 @@ from lean_dojo_v2.prover import DEFAULT_MODEL, ExternalProver
 
 
 class ExternalAgent(ProverAgent):
-    """Proves with a model behind an OpenAI-compatible endpoint; it does not train.
-
-    Args:
-        model_name: Name of the model at the endpoint.
-        database_path: The database.
-        prover_config: Limits of proof search.
-    """
+    """Proves with a model, by its name at an OpenAI-compatible endpoint; it does not train."""
 
     def __init__(
         self,

@@ -1,7 +1,5 @@
 """The agent of trainers whose models prove by themselves, such as SFT and GRPO."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from lean_dojo_core import Trainer
@@ -11,15 +9,11 @@ from lean_dojo_v2.prover import prover_of
 
 
 class HFAgent(BaseAgent):
-    """Trains a model and proves with it.
+    """Trains a model with an ``SFTTrainer``, a ``GRPOTrainer`` or any other, and proves with it.
 
-    Args:
-        trainer: An ``SFTTrainer``, a ``GRPOTrainer``, or any other trainer. It proves with the
-            prover that its plugin names, or else with the causal language model in its
-            ``output_dir``.
-        database_path: The database.
-        training_config: Not used; every setting is the trainer's own.
-        prover_config: Limits of proof search.
+    It proves with the prover that the trainer's plugin names, or else with the causal language
+    model in its ``output_dir``. The ``training_config`` is not used; every setting is the
+    trainer's own.
     """
 
     def __init__(

@@ -1,7 +1,5 @@
 """The lifelong-learning agent: a premise retriever, and a generator that reads the premises."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import orjson
@@ -20,13 +18,8 @@ class LeanAgent(BaseAgent):
 
     Proving takes the checkpoint with the best Recall@10_val, and without one the model that
     ``training_config`` names. Premises come from the repositories of the database; the corpus is
-    exported again if it belongs to others.
-
-    Args:
-        database_path: The database.
-        training_config: Settings of retriever training; the documented defaults if not given.
-        prover_config: Limits of proof search.
-        gen_ckpt_path: Generator that reads premises; the retrieval prover's default if not given.
+    exported again if it belongs to others. The documented settings and the retrieval prover's
+    generator are taken if no ``training_config`` and no ``gen_ckpt_path`` is given.
     """
 
     def __init__(

@@ -1,12 +1,11 @@
 """Proofs found: a log, and patches of the Lean files."""
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Self
 
 import attrs
 
@@ -34,7 +33,7 @@ class ProvedTheorem:
     proof: str
 
     @classmethod
-    def of(cls, theorem: Theorem, proof: str) -> ProvedTheorem:
+    def of(cls, theorem: Theorem, proof: str) -> Self:
         """Combine a theorem with its proof."""
         return cls(
             theorem.url,
@@ -59,11 +58,7 @@ class ProofLog:
         append_lines(self.path, [attrs.asdict(proof)])
 
     def __iter__(self) -> Iterator[ProvedTheorem]:
-        """Read the proofs; an incomplete line is skipped.
-
-        Raises:
-            DataError: For a line that is JSON but not a proof.
-        """
+        """Read the proofs; an incomplete line is skipped, any other line is a ``DataError``."""
         return read_records(self.path, ProvedTheorem, "a proof")
 
 

@@ -1,7 +1,4 @@
-"""The ``lean-dojo`` program, and what a plugin's command is made of: options, tables, messages.
-
-Names are imported when they are used; ``__init__.pyi`` lists them.
-"""
+"""The ``lean-dojo`` program, and what a plugin's command is made of: options, tables, messages."""
 
 import lazy_loader
 

@@ -25,8 +25,6 @@ def agent() -> None:
 
 @attrs.frozen(kw_only=True)
 class _Where:
-    """The options for repository and database."""
-
     source: str = args.argument(metavar="URL|PATH", type=click.Path())
     commit: str | None = args.commit_option
     database: Path | None = args.database_option(default=None)

@@ -116,13 +116,9 @@ def bench(
     _tell(folder, asked)
 
 
-# --- the request --------------------------------------------------------------------------------
-
-
 def _problems(
     benchmark: str, assignments: Sequence[str], database: Path | None
 ) -> tuple[str, list[BenchmarkProblem], dict[str, Any]]:
-    """Return the benchmark's name, its theorems, and the given settings."""
     settings = Settings()
     for text in assignments:
         settings.update(parse_assignment(text))
@@ -150,14 +146,10 @@ def _chosen(problems: list[BenchmarkProblem], limit: int | None) -> list[Benchma
 
 
 def _digest(problems: Sequence[BenchmarkProblem]) -> str:
-    """Return a hash of the theorems."""
     digest = hashlib.sha256()
     for problem in problems:
         digest.update(f"{problem.full_name}\0{problem.header}\0{problem.statement}\0".encode())
     return f"{len(problems)}, {digest.hexdigest()[:16]}"
-
-
-# --- the run -------------------------------------------------------------------------------------
 
 
 def _run(
@@ -205,9 +197,6 @@ def _factory(make: Callable[[ProverConfig], Any], config: ProverConfig) -> Calla
         return made[0]
 
     return with_seed
-
-
-# --- the results ---------------------------------------------------------------------------------
 
 
 def _tell(folder: benchmarks.AttemptFolder, asked: BenchOptions) -> None:

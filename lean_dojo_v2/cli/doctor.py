@@ -1,7 +1,5 @@
 """``lean-dojo doctor``: diagnose the installation."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import os

@@ -98,13 +98,8 @@ def check(
         results = list(engines.check_engine(server))
     failed = [result for result in results if not result.holds]
     if as_json:
-        emit_json(
-            {
-                "engine": named,
-                "holds": not failed,
-                "results": [attrs.asdict(one) for one in results],
-            }
-        )
+        rows = [attrs.asdict(one) for one in results]
+        emit_json({"engine": named, "holds": not failed, "results": rows})
     else:
         click.echo(named)
         for one in results:

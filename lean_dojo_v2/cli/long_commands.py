@@ -1,7 +1,5 @@
 """Long commands: a progress line every 30 s, and a message on Ctrl-C."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import sys

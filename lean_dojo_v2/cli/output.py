@@ -1,7 +1,5 @@
 """Output of commands: data on stdout, messages on stderr."""
 
-from __future__ import annotations
-
 import contextlib
 import sys
 import textwrap

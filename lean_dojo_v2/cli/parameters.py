@@ -13,8 +13,6 @@ belong together::
     ) -> None:
 """
 
-from __future__ import annotations
-
 import functools
 import inspect
 import os
@@ -44,8 +42,6 @@ FOLDER: dict[str, Any] = {"metavar": "DIR", "type": EXISTING_FOLDER}
 """Arguments of an option for a folder that exists."""
 NEW_FOLDER: dict[str, Any] = {"metavar": "DIR", "type": ANY_FOLDER}
 """Arguments of an option for a folder that is made if needed."""
-
-# --- declaring ----------------------------------------------------------------------------------
 
 
 def option(*names: str, default: Any = None, **how: Any) -> Any:
@@ -120,9 +116,6 @@ def _fields(kind: type) -> dict[str, Mapping[str, Any]]:
     return {one.name: one.metadata for one in attrs.fields(kind) if "declare" in one.metadata}
 
 
-# --- completion ---------------------------------------------------------------------------------
-
-
 def _names_of(*kinds: str, or_a_file: bool = False) -> Callable[..., list[CompletionItem]]:
     """Make a completer for names of some kinds of plugins, or of all; optionally also for files."""
 
@@ -149,17 +142,12 @@ complete_prover = _names_of("prover")
 complete_benchmark = _names_of("benchmark", or_a_file=True)
 complete_any_name = _names_of()
 
-# --- shared options -----------------------------------------------------------------------------
 
 DEFAULT_DATABASE = Path("dynamic_database.json")
-"""The default database."""
 
 
 def database_option(*names: str, default: Path | None = DEFAULT_DATABASE) -> Any:
-    """Declare the option ``--database``.
-
-    Its default is ``None`` where a file's section ``run:`` may set it.
-    """
+    """Declare ``--database``, without a default where a file's section ``run:`` may set it."""
     return option(
         *names,
         type=ANY_FILE,
@@ -224,9 +212,6 @@ engine_option = options(
     ),
 )
 """Of commands here and in plugins, so a decorator; see :func:`shared`."""
-
-
-# --- kinds --------------------------------------------------------------------------------------
 
 
 class KindType(click.ParamType[str]):

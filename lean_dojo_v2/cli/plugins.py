@@ -1,7 +1,5 @@
 """``lean-dojo plugins``: list, install, check and write plugins."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator

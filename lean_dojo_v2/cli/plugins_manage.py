@@ -1,7 +1,5 @@
 """``lean-dojo plugins install|uninstall|enable|disable|check``."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -133,9 +131,6 @@ def _distribution_of(name: str) -> str:
             f"LEAN_DOJO_DISABLE_PLUGINS={name} leaves it out of one command"
         )
     return found
-
-
-# --- checking -----------------------------------------------------------------------------------
 
 
 def _complete(

@@ -1,7 +1,5 @@
 """``lean-dojo plugins new KIND NAME``: a complete distribution to start from."""
 
-from __future__ import annotations
-
 import getpass
 import importlib.util
 import keyword
@@ -15,20 +13,12 @@ from typing import Any
 
 import click
 
-from lean_dojo_core import (
-    API_VERSION,
-    DatasetFormatterSpec,
-    PluginSpec,
-    RewardFunctionSpec,
-    TrainerSpec,
-    registry,
-)
+from lean_dojo_core import API_VERSION, PluginSpec, registry
 from lean_dojo_core.errors import InvalidSpecError, UsageError
 from lean_dojo_core.installed import HOST_DISTRIBUTION, normalise
 from lean_dojo_v2.cli import parameters as args
 from lean_dojo_v2.cli.output import note
 from lean_dojo_v2.files import atomic_write_text
-from lean_dojo_v2.kinds import BenchmarkSpec, CallbackSpec, CommandSpec, ProverSpec
 
 TEMPLATES = resources.files("lean_dojo_v2.cli") / "scaffold"
 """One folder per template. Its ``about.toml`` has the summary, an example command line (``$name``
@@ -36,16 +26,10 @@ is the name), the kind if the template is named differently, the ``target`` if i
 further ``fields`` of the descriptor, and whether its tests need ``lean-dojo-core`` alone."""
 TRL_REWARD = "trl-reward"
 """Another way to write a reward: a function as TRL documents them."""
-WORDS: dict[str, type[PluginSpec]] = {
-    "trainer": TrainerSpec,
-    "formatter": DatasetFormatterSpec,
-    "reward": RewardFunctionSpec,
-    "callback": CallbackSpec,
-    "prover": ProverSpec,
-    "benchmark": BenchmarkSpec,
-    "command": CommandSpec,
-}
-"""The kinds that have templates, by the name of their folder, which is also the argument."""
+WORDS = ("trainer", "formatter", "reward", "callback", "prover", "benchmark", "command")
+"""The kinds that have templates, as their folders and the argument name them."""
+_KINDS = {"formatter": "dataset-formatter", "reward": "reward-function"}
+"""The kinds with a longer name."""
 
 
 @click.command()
@@ -100,7 +84,7 @@ def new(
         template = f"{kind}-{variant}" if chosen else template
     about = _about(template)
     word = about["kind"]
-    peers = registry.Registry[PluginSpec, Any](WORDS[word])
+    peers = registry.registries()[_KINDS.get(word, word)]
     name, summary = normalise(name), summary or about["summary"]
     # The descriptor validates itself, so that the result loads.
     try:
@@ -126,13 +110,7 @@ def new(
     for path, file in _files(word, template, package).items():
         atomic_write_text(folder / path, Template(file.read_text("utf-8")).substitute(values))
     note(f"Wrote {folder}; src/{package}/{word}.py is the place for your idea. Next:\n")
-    steps = (
-        f"cd {folder}",
-        "pip install -e '.[test]'",
-        "python -m pytest",
-        f"lean-dojo show {name}",
-    )
-    click.echo("\n".join(steps))
+    click.echo(f"cd {folder}\npip install -e '.[test]'\npython -m pytest\nlean-dojo show {name}")
 
 
 def _about(template: str) -> dict[str, Any]:
@@ -165,7 +143,7 @@ def _values(
     from importlib.metadata import version
 
     host, word = version(HOST_DISTRIBUTION), about["kind"]
-    kind = WORDS[word]
+    kind = registry.current().kinds[_KINDS.get(word, word)]
     made = {"class_name": _class_name(name, word), "function_name": f"{package}_{word}"}
     return {
         "name": name,
@@ -217,7 +195,6 @@ def _class_name(name: str, word: str) -> str:
 
 
 def _files(word: str, template: str, package: str) -> dict[str, Traversable]:
-    """Return the templates by target path."""
     common, own = TEMPLATES / "common", TEMPLATES / template
     return {
         "pyproject.toml": common / "pyproject.toml.tmpl",

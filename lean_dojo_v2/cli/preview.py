@@ -1,7 +1,5 @@
 """``lean-dojo preview NAME``: show training examples."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The ``lean-dojo`` program: its commands, exit codes and messages."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os
@@ -45,7 +43,7 @@ _SUMMARIES = {
     "completion": "Print the script for shell completion.",
 }
 
-_FILES = {"config": "show", "evaluate": "train"}
+_FILES = {"config": "show", "evaluate": "train", "completion": "program"}
 """Modules of the commands whose module has another name."""
 COMMANDS = {
     name: LazyCommand(name, f"lean_dojo_v2.cli.{_FILES.get(name, name)}:{name}", summary)
@@ -109,15 +107,33 @@ def cli() -> None:
     """
 
 
+_SHELLS = {
+    "bash": 'eval "$(lean-dojo completion bash)"      in ~/.bashrc',
+    "zsh": 'eval "$(lean-dojo completion zsh)"       in ~/.zshrc',
+    "fish": "lean-dojo completion fish | source        in ~/.config/fish/config.fish",
+}
+
+
+@click.command(
+    epilog="\b\nPut one line into your shell's start-up file:\n" + "\n".join(_SHELLS.values()),
+)
+@click.argument("shell", type=click.Choice(list(_SHELLS)))
+@click.pass_context
+def completion(context: click.Context, shell: str) -> None:
+    """Print the script that lets SHELL complete commands, options and plugin names."""
+    from click.shell_completion import get_completion_class
+
+    source = get_completion_class(shell)
+    assert source is not None
+    program = context.find_root()
+    click.echo(source(program.command, {}, "lean-dojo", COMPLETION).source())
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the program.
+    """Run the program with a command line without its name, or with the process's own.
 
-    Args:
-        arguments: Command line without the program's name; the process's own if not given.
-
-    Returns:
-        The exit code: 0 for success, 1 for work that failed, 2 for a request that could not be
-        understood, 130 after Ctrl-C. Errors are printed on stderr, one message each.
+    Returns the exit code: 0 for success, 1 for work that failed, 2 for a request that could not be
+    understood, 130 after Ctrl-C. Errors are printed on stderr, one message each.
     """
     if arguments is None:
         os.environ.setdefault(*_SHORT_WAITS)

@@ -98,9 +98,6 @@ def _find(
     return found, found[0][0].identity not in open_ones
 
 
-# --- what is given ------------------------------------------------------------------------------
-
-
 def _prove_given(what: ProveTarget, choice: ClusterChoice, asked: ProvingOptions) -> None:
     """Prove a goal, the ``sorry``s of a file or the theorems of a list, and print the results."""
     work = _Work(choice, asked, project=what.project)
@@ -147,9 +144,6 @@ def _emit_file(
         )
 
 
-# --- problems -----------------------------------------------------------------------------------
-
-
 def _goal(work: _Work, goal: str, imports: Sequence[str]) -> list[prover.SearchResult]:
     work.imports = tuple(imports) or ("Init",)
     [(_, result)] = work.search([prover.GoalProblem(goal)])
@@ -168,8 +162,7 @@ def _file(
     except UnicodeDecodeError as error:
         raise UnreadableFileError(f"is not UTF-8: {error}", path=file) from error
     work.project = work.project or tracing.project_of(file)
-    with ExitStack() as stack:
-        server = stack.enter_context(work.server())
+    with work.server() as server:
         found, errors = prover.find_sorries(server, text, str(file))
         for said in errors:
             note(f"Lean reports for the file as it is: {said}")
@@ -225,18 +218,14 @@ def _finished(
             for index in indices
             if results[index].success
         }
-        detail = ""
+        reason = prover.Failure.UNFINISHED
+        detail = f"closed; {declaration.name} has another sorry"
         if proofs and len(proofs) == len(declaration.sorries):
             outcome, text = declaration.check(server, proofs)
             if outcome.valid:
                 finished.append((declaration, text))
                 continue
-            detail, reason = f"together with the others: {outcome.detail}", prover.Failure.REFUSED
-        else:
-            detail, reason = (
-                f"closed; {declaration.name} has another sorry",
-                prover.Failure.UNFINISHED,
-            )
+            reason, detail = prover.Failure.REFUSED, f"together with the others: {outcome.detail}"
         for index in indices:
             if results[index].success:
                 judged[index] = attrs.evolve(
@@ -263,9 +252,6 @@ def _list(work: _Work, file: Path) -> list[prover.SearchResult]:
             proved = {"name": name, "header": header, "statement": statement}
             files.append_lines(log, [{**proved, "proof": result.proof}])
     return [results[_key(problem)] for problem in problems]
-
-
-# --- the work ------------------------------------------------------------------------------------
 
 
 @attrs.define
@@ -310,9 +296,6 @@ class _Work:
             click.echo(f"  {tactic}")
         if self.asked.save_tree is not None:
             prover.save_tree(result.tree, self.asked.save_tree, result.name)
-
-
-# --- files ---------------------------------------------------------------------------------------
 
 
 def _path_in(project: Path | None, file: Path) -> str:

@@ -1,7 +1,5 @@
 """Options that choose a prover, and the prover made from them."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 from typing import Any
@@ -132,10 +130,9 @@ class ProverChoice:
         return target(**arguments, **({"config": config} if takes_config else {}))
 
     def resolved(self) -> tuple[Any, dict[str, Any], bool]:
-        """Check the options without loading a model.
+        """Check the options, without loading a model.
 
-        Returns:
-            The prover's class, its arguments, and whether it takes limits of a search.
+        Returns the prover's class, its arguments, and whether it takes limits of a search.
         """
         entry = kinds.provers[self.name]
         target = entry.load()

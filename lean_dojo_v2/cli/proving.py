@@ -195,14 +195,9 @@ def prove_with(agent: agents.BaseAgent, asked: ProvingOptions) -> None:
     if asked.write_patch is not None:
         _write_patch(agent, asked.write_patch)
     if asked.as_json:
-        emit_json(
-            {
-                "found": len(results),
-                "proved": sum(result.success for result in results),
-                "proofs": str(agent.proofs.path),
-                "theorems": [result.to_dict() for result in results],
-            }
-        )
+        rows = [result.to_dict() for result in results]
+        proved, log = sum(result.success for result in results), str(agent.proofs.path)
+        emit_json({"found": len(rows), "proved": proved, "proofs": log, "theorems": rows})
 
 
 def _write_patch(agent: agents.BaseAgent, file: Path) -> None:

@@ -1,7 +1,5 @@
 """``lean-dojo show NAME`` and ``lean-dojo config``: a plugin object and its settings."""
 
-from __future__ import annotations
-
 import inspect
 import re
 import textwrap
@@ -137,9 +135,6 @@ def _in_words(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return ", ".join(value) if isinstance(value, tuple) else str(value)
-
-
-# --- settings files -----------------------------------------------------------------------------
 
 
 @click.group()

@@ -100,7 +100,7 @@ def trace(
         timeout=timeout,
         date=date,
     )
-    counts = {**_counts(traced), **_failures(files)}
+    counts = _counts(traced, files)
     for error in counts["errors"][:SHOWN_ERRORS]:
         note(error)
     if len(counts["errors"]) > SHOWN_ERRORS:
@@ -123,23 +123,6 @@ def trace(
             f"{counted(counts['premises'], 'premise')} in {counted(counts['files'], 'file')} "
             f"→ {database}"
         )
-
-
-def _failures(files: Sequence[tracing.TracedFile]) -> dict[str, Any]:
-    """Return how many commands failed, in all and by file, for ``--json``."""
-    worst = sorted((one for one in files if one.errors), key=lambda one: (-one.failed, one.path))
-    return {
-        "commands": sum(file.commands for file in files),
-        "failed_commands": sum(file.failed for file in files),
-        "files_with_errors": {
-            file.path: {
-                "failed_commands": file.failed,
-                "commands": file.commands,
-                "errors": len(file.errors),
-            }
-            for file in worst
-        },
-    }
 
 
 def _summary(counts: dict[str, Any], files: Sequence[tracing.TracedFile]) -> Iterator[str]:
@@ -192,11 +175,14 @@ def _beside(counts: dict[str, Any]) -> Iterator[str]:
         )
 
 
-def _counts(traced: databases.Repository) -> dict[str, Any]:
+def _counts(traced: databases.Repository, files: Sequence[tracing.TracedFile]) -> dict[str, Any]:
+    """Return all numbers for ``--json``; the files with most failed commands come first."""
+
     def tactics(proofs: Iterable[Theorem]) -> int:
         return sum(len(proof.traced_tactics) for proof in proofs)
 
     elsewhere = tactics(traced.other_proofs)
+    worst = sorted((one for one in files if one.errors), key=lambda one: (-one.failed, one.path))
     return {
         "url": traced.url,
         "commit": traced.commit,
@@ -216,4 +202,14 @@ def _counts(traced: databases.Repository) -> dict[str, Any]:
         "premises": traced.num_premises,
         "files": traced.num_files_traced,
         "errors": list(traced.metadata.get(tracing.ERRORS_KEY, ())),
+        "commands": sum(file.commands for file in files),
+        "failed_commands": sum(file.failed for file in files),
+        "files_with_errors": {
+            file.path: {
+                "failed_commands": file.failed,
+                "commands": file.commands,
+                "errors": len(file.errors),
+            }
+            for file in worst
+        },
     }

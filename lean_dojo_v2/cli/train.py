@@ -1,7 +1,5 @@
 """``lean-dojo train NAME`` and ``lean-dojo evaluate NAME``."""
 
-from __future__ import annotations
-
 import inspect
 import traceback
 from collections.abc import Iterator
@@ -13,7 +11,7 @@ import attrs
 import click
 from ruamel.yaml.error import YAMLError
 
-from lean_dojo_core import ChecksData, Evaluates, Evaluation, HasOwnData, Preflights, registry
+from lean_dojo_core import ChecksData, Evaluation, HasOwnData, Preflights, registry
 from lean_dojo_core.errors import LeanDojoError, PluginError, UsageError
 from lean_dojo_core.settings import settings_of
 from lean_dojo_core.wording import counted
@@ -53,7 +51,9 @@ def train(
     entry = registry.trainers[name]
     settings, section = run.gather(given)
     if resume is not None:
-        _set_resume(entry, settings, resume)
+        if "resume" not in {setting.name for setting in settings_of(entry.load())}:
+            raise UsageError(f"trainer {entry.name!r} has no setting to resume or start anew")
+        settings.put("resume", resume, "--resume" if resume else "--no-resume")
     trainer = run.make_trainer(entry, settings)
     if isinstance(trainer, Preflights):
         with _bugs_of(entry):
@@ -137,13 +137,6 @@ def _own_data(trainer: Any, settings: Settings) -> Any:
     return own or settings.values.get(OWN_DATA)
 
 
-def _set_resume(entry: registry.Entry[Any, Any], settings: Settings, resume: bool) -> None:
-    if "resume" not in {setting.name for setting in settings_of(entry.load())}:
-        raise UsageError(f"trainer {entry.name!r} has no setting to resume or start anew")
-    flag = "--resume" if resume else "--no-resume"
-    settings.put("resume", resume, flag)
-
-
 def _print_plan(resolved: dict[str, Any], settings: Settings, plan: dict[str, Any]) -> None:
     """Print every setting, given or default, as a file that reproduces the training."""
     for name, value in resolved.items():
@@ -187,10 +180,14 @@ def evaluate(
     entry = registry.trainers[name]
     settings, _ = run.gather(run.RunOptions(files, assignments, rewards=rewards))
     trainer = run.make_trainer(entry, settings)
-    if not isinstance(trainer, Evaluates):
-        raise UsageError(f"trainer {entry.name!r} cannot evaluate: it has no method evaluate")
+    options = {} if split is None else {"split": split}
+    try:
+        inspect.signature(trainer.evaluate).bind(dataset, **options)
+    except (AttributeError, TypeError) as error:
+        lacks = f'it has no method evaluate(data_path=None, split="val"): {error}'
+        raise UsageError(f"trainer {entry.name!r} cannot evaluate: {lacks}") from error
     with _bugs_of(entry):
-        found = trainer.evaluate(dataset, **({} if split is None else {"split": split}))
+        found = trainer.evaluate(dataset, **options)
     if not attrs.has(type(found)):
         raise UsageError(f"trainer {entry.name!r} gave {found!r:.80} instead of an Evaluation")
     if as_json:

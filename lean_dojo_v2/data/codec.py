@@ -10,8 +10,6 @@ start), a local path as ``url``, the same premise twice in one tactic (kept).
 Every reader raises a ``MalformedError`` that names the missing or ill-typed key.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Mapping
@@ -65,9 +63,6 @@ def position_from_json(value: object) -> Position:
 def _position_from_text(text: str) -> Position | None:
     match = _POSITION.fullmatch(text)
     return (int(match[1]), int(match[2])) if match else None
-
-
-# --- reading -----------------------------------------------------------------------------------
 
 
 def field(data: Mapping[str, Any], key: str, read: Callable[[Any], T], default: Any = ...) -> T:
@@ -134,8 +129,7 @@ def theorem_from_dict(data: Mapping[str, Any], *, url: str = "", commit: str = "
     )
 
 
-def tactic_from_dict(data: Mapping[str, Any]) -> TracedTactic:
-    """Read one traced tactic."""
+def _tactic(data: Mapping[str, Any]) -> TracedTactic:
     tactic = field(data, "tactic", text_from_json)
     annotated, premises = field(data, "annotated_tactic", _annotated, ("", ()))
     return TracedTactic(
@@ -165,8 +159,7 @@ def _annotated(value: Any) -> tuple[str, tuple[Annotation, ...]]:
     raise MalformedError(f"not [text, [premise, …]]: {value!r:.80}")
 
 
-def annotation_from_dict(data: Mapping[str, Any]) -> Annotation:
-    """Read one premise of a tactic."""
+def _premise_of_a_tactic(data: Mapping[str, Any]) -> Annotation:
     start = field(data, "def_pos", position_from_json)
     return _annotation(
         field(data, "full_name", text_from_json),
@@ -190,8 +183,7 @@ def premise_file_from_dict(data: Mapping[str, Any]) -> PremiseFile:
     )
 
 
-def premise_from_dict(data: Mapping[str, Any]) -> Premise:
-    """Read one premise of a corpus file."""
+def _premise(data: Mapping[str, Any]) -> Premise:
     return Premise(
         full_name=field(data, "full_name", text_from_json),
         code=field(data, "code", text_from_json, ""),
@@ -202,12 +194,9 @@ def premise_from_dict(data: Mapping[str, Any]) -> Premise:
 
 
 _TEXTS = items_from_json(text_from_json)
-_TACTICS = items_from_json(tactic_from_dict)
-_ANNOTATIONS = items_from_json(annotation_from_dict)
-_PREMISES = items_from_json(premise_from_dict)
-
-
-# --- writing -----------------------------------------------------------------------------------
+_TACTICS = items_from_json(_tactic)
+_ANNOTATIONS = items_from_json(_premise_of_a_tactic)
+_PREMISES = items_from_json(_premise)
 
 
 def dumps(value: Any, *, indented: bool = False) -> bytes:
@@ -293,9 +282,6 @@ def premise_file_to_dict(file: PremiseFile, *, position: PositionForm = list) ->
             for premise in file.premises
         ],
     }
-
-
-# --- items of a repository's lists --------------------------------------------------------------
 
 
 def read_item(collection: str, value: Any, *, url: str, commit: str) -> Any:

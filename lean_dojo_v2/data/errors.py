@@ -1,7 +1,5 @@
 """Errors of reading a database, with their places."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,7 +30,7 @@ class MalformedError(ValueError):
         self.message = message
         self.place = place
 
-    def inside(self, outer: str) -> MalformedError:
+    def inside(self, outer: str) -> "MalformedError":
         """Return the same error, located from the enclosing value."""
         joint = "." if self.place and not self.place.startswith("[") else ""
         return MalformedError(self.message, f"{outer}{joint}{self.place}")

@@ -1,7 +1,5 @@
 """Topological order of files by their imports."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 from heapq import heappop, heappush

@@ -5,8 +5,6 @@ fits on one: ``induction n with | zero => ?_ | succ n ih => ?_`` leaves each cas
 and the steps inside follow as steps of their own.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from itertools import takewhile
@@ -28,15 +26,10 @@ _IN_TERMS = frozenset({"let", "have", "suffices", "letI", "haveI", "open", "set_
 
 
 def one_line(tactic: str) -> str | None:
-    r"""Return a tactic as one line.
+    r"""Return a tactic, at the left margin as traces have it, as one line with the same goals.
 
-    Args:
-        tactic: Its text, moved to the left margin as traces have it.
-
-    Returns:
-        The tactic itself if it is one line; a line that leads to the same goals, with ``?_`` for
-        inner proofs; ``None`` if there is none: bullets and other blocks, whose steps are steps
-        themselves, and terms whose layout matters.
+    It has ``?_`` for inner proofs; ``None`` if there is none: bullets and other blocks, whose steps
+    are steps themselves, and terms whose layout matters.
 
     >>> one_line("induction n with\n| zero => rfl\n| succ n ih =>\n  simp\n  exact ih")
     'induction n with | zero => ?_ | succ n ih => ?_'
@@ -63,10 +56,11 @@ def one_line(tactic: str) -> str | None:
         return " ".join(["rename_i", *named]) if named else None
     if first == "if":
         return _branches(text, words)
+    # A `·` within a line is an argument as in `(f · a)`, not a bullet.
     laid_out = [
         word
         for word in words
-        if (word.text in _LAID_OUT and not _is_argument(text, word))
+        if (word.text in _LAID_OUT and (word.text != "·" or _begins_line(text, word)))
         or (word.text in _IN_TERMS and word.start > 0)
     ]
     if not laid_out:
@@ -110,11 +104,6 @@ def _branches(text: str, words: Sequence[Token]) -> str | None:
     if not then or not last:
         return None
     return f"{_joined(text[: then[0].end])} ?_ else ?_"
-
-
-def _is_argument(text: str, word: Token) -> bool:
-    """Whether a ``·`` is an argument as in ``(f · a)``, not a bullet."""
-    return word.text == "·" and not _begins_line(text, word)
 
 
 def _with_hole(text: str, words: Sequence[Token], by: Token) -> str | None:

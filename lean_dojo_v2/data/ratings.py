@@ -6,8 +6,6 @@ without tactics. Thresholds are the 33rd and 67th percentiles of the finite diff
 repositories; a repository with more Easy theorems is learned earlier.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -24,11 +22,9 @@ _MOST_TACTICS = 709
 
 
 def difficulty(theorem: Theorem) -> float | None:
-    """Rate a theorem by the length of its proof.
+    """Return ``exp(number of tactics)``, bounded by ``exp(709)`` so that it stays finite.
 
-    Returns:
-        ``exp(number of tactics)``, bounded by ``exp(709)`` so that it stays finite; ``inf`` if
-        one of them is ``sorry``; None if there are none.
+    ``inf`` if one of them is ``sorry``; None if there are none.
     """
     tactics = [tactic.tactic for tactic in theorem.traced_tactics]
     if not tactics:
@@ -47,13 +43,10 @@ def rated(theorem: Theorem) -> Theorem:
 
 
 def thresholds(ratings: Mapping[float | None, int]) -> tuple[float, float]:
-    """Return the 33rd and 67th percentiles of the finite difficulties.
+    """Return the 33rd and 67th percentiles of the finite difficulties, interpolated linearly.
 
-    They are interpolated linearly between neighbours; ``ratings`` says how many theorems have each
-    difficulty.
-
-    Raises:
-        EmptyDatasetError: (a ValueError) if no theorem has a finite difficulty.
+    ``ratings`` says how many theorems have each difficulty; an ``EmptyDatasetError`` if none has a
+    finite one.
     """
     import numpy as np
 
@@ -69,15 +62,10 @@ def thresholds(ratings: Mapping[float | None, int]) -> tuple[float, float]:
 
 
 def easiest_first(ratings: Iterable[tuple[_K, Mapping[float | None, int]]]) -> list[_K]:
-    """Order repositories by their number of Easy theorems, most first.
+    """Order repositories, given with their theorems per difficulty: most Easy theorems first.
 
-    Ties keep their order; repositories without theorems come last.
-
-    Args:
-        ratings: Each repository with its number of theorems per difficulty.
-
-    Raises:
-        EmptyDatasetError: (a ValueError) if no theorem has a finite difficulty.
+    Ties keep their order; repositories without theorems come last. An ``EmptyDatasetError`` (a
+    ValueError) if no theorem has a finite difficulty.
     """
     entries = list(ratings)
     total: Counter[float | None] = Counter()

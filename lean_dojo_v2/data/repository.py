@@ -1,7 +1,5 @@
 """A traced repository: its theorems, its premises, and recorded proofs."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -12,21 +10,12 @@ from hashlib import sha256
 from itertools import chain
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, Self, TypeAlias, get_args
 
 import attrs
 
 from lean_dojo_core.records import PremiseFile, Theorem
-from lean_dojo_v2.data.codec import (
-    Json,
-    field,
-    item_to_json,
-    items_from_json,
-    path_of,
-    read_item,
-    require_object,
-    text_from_json,
-)
+from lean_dojo_v2.data import codec
 from lean_dojo_v2.data.errors import MalformedError, NotInDatabaseError
 from lean_dojo_v2.data.ratings import difficulty, rated
 
@@ -87,8 +76,6 @@ class Repository:
     pr_url: str | None = None
     other_proofs: list[Theorem] = attrs.field(factory=list)
 
-    # --- what it is ----------------------------------------------------------------------------
-
     @property
     def key(self) -> RepositoryKey:
         """``(url, commit)``, which identifies a repository."""
@@ -113,12 +100,9 @@ class Repository:
     def date_processed(self) -> datetime:
         """When it was traced; the beginning of time if unknown. Naive dates count as UTC.
 
-        Raises:
-            MalformedError: If the metadata's date is malformed.
+        A malformed date is a ``MalformedError``.
         """
         return date_from_metadata(self.metadata)
-
-    # --- counts --------------------------------------------------------------------------------
 
     @property
     def total_theorems(self) -> int:
@@ -169,8 +153,6 @@ class Repository:
         """Return the number of theorems of each difficulty."""
         return Counter(difficulty(theorem) for theorem in self.iter_theorems())
 
-    # --- theorems and premises -----------------------------------------------------------------
-
     @property
     def get_all_theorems(self) -> list[Theorem]:
         """All theorems in one list (a property, as in LeanDojo-v2 1.x).
@@ -191,14 +173,14 @@ class Repository:
     def iter_list(self, name: str, path: str | None = None) -> Iterator[Any]:
         """Yield the items of one of its lists, if ``path`` is given only those of that file."""
         for item in getattr(self, name):
-            if path in {None, path_of(item)}:
+            if path in {None, codec.path_of(item)}:
                 yield item
 
     def snapshot(self) -> AbstractContextManager[object]:
         """Let everything read inside the block be of one moment, despite concurrent writers."""
         return nullcontext()
 
-    def in_memory(self) -> Repository:
+    def in_memory(self) -> "Repository":
         """Return a copy in memory that shares no list, with its theorems rated."""
         fields = [field.name for field in attrs.fields(Repository)]
         copied = {name: getattr(self, name) for name in fields if name not in LIST_FIELDS}
@@ -219,26 +201,16 @@ class Repository:
         return next(self.iter_list("premise_files", str(path)), None)
 
     def update_theorem(self, theorem: Theorem) -> None:
-        """Replace the record of a theorem, in its list.
-
-        Raises:
-            NotInDatabaseError: If the repository has no such theorem.
-        """
+        """Replace the record of a theorem, in its list; a ``NotInDatabaseError`` if it has none."""
         found, index = self._locate(theorem, THEOREM_LISTS)
         getattr(self, found)[index] = rated(theorem)
 
     def change_sorry_to_proven(self, theorem: Theorem, log_file: str | Path | None = None) -> None:
-        """Record that a ``sorry`` theorem is proven; its record holds the proof.
+        """Record that an unproved ``sorry`` theorem is proven; its record holds the proof.
 
         This changes the object; :meth:`DynamicDatabase.update_repository` stores it, and
-        :meth:`DynamicDatabase.record_proof` does both at once.
-
-        Args:
-            theorem: The theorem with its new ``traced_tactics``.
-            log_file: A line about it is appended to this file, if given.
-
-        Raises:
-            NotInDatabaseError: If it is not among the unproved ``sorry`` theorems.
+        :meth:`DynamicDatabase.record_proof` does both at once. A line about it is appended to the
+        ``log_file``, if given. Any other theorem is a ``NotInDatabaseError``.
         """
         _, index = self._locate(theorem, ("sorry_theorems_unproved",))
         self.sorry_theorems_unproved.pop(index)
@@ -256,54 +228,46 @@ class Repository:
                         return name, index
         raise not_found(theorem, self, lists)
 
-    # --- JSON ----------------------------------------------------------------------------------
-
     def stored_lists(self) -> list[str]:
         """Return the lists of ``dynamic_database.json``; 1.x has no other proofs."""
         return [name for name in LIST_FIELDS if name != "other_proofs" or self._count(name)]
 
-    def header_to_dict(self) -> Json:
+    def header_to_dict(self) -> codec.Json:
         """Everything but theorems, premises and files, in the keys of ``dynamic_database.json``."""
-        data: Json = {name: getattr(self, name) for name in HEADER_FIELDS}
+        data: codec.Json = {name: getattr(self, name) for name in HEADER_FIELDS}
         data["metadata"] = metadata_to_json(self.metadata)
         return data | {name: getattr(self, name) for name in (*COUNTS, "pr_url")}
 
-    def to_dict(self) -> Json:
+    def to_dict(self) -> codec.Json:
         """Return the repository in the schema of ``dynamic_database.json``."""
         data = self.header_to_dict()
         with self.snapshot():
             for name in self.stored_lists():
-                data[name] = [item_to_json(item) for item in self.iter_list(name)]
+                data[name] = [codec.item_to_json(item) for item in self.iter_list(name)]
         data["pr_url"] = data.pop("pr_url")  # last, as 1.x writes it
         return data
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Repository:
-        """Read a repository of a ``dynamic_database.json``.
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """Read a repository of a ``dynamic_database.json``; its counts follow from the lists.
 
-        Counts in the data are ignored; they follow from the lists.
-
-        Raises:
-            MalformedError: (a ValueError) naming the key path of what is wrong.
+        A ``MalformedError`` (a ValueError) names the key path of what is wrong.
         """
-        require_object(data)
+        codec.require_object(data)
         header: dict[str, Any] = {
-            key: field(data, key, text_from_json)
+            key: codec.field(data, key, codec.text_from_json)
             for key in HEADER_FIELDS
             if key in {"url", "commit"} or data.get(key) is not None
         }
-        metadata = field(data, "metadata", require_object, {})
+        metadata = codec.field(data, "metadata", codec.require_object, {})
         date_from_metadata(metadata)
-        read = partial(read_item, url=header["url"], commit=header["commit"])
+        read = partial(codec.read_item, url=header["url"], commit=header["commit"])
         lists: dict[str, Any] = {
-            name: list(field(data, name, items_from_json(partial(read, name)), ()))
+            name: list(codec.field(data, name, codec.items_from_json(partial(read, name)), ()))
             for name in LIST_FIELDS
         }
-        pr_url = field(data, "pr_url", text_from_json, None)
+        pr_url = codec.field(data, "pr_url", codec.text_from_json, None)
         return cls(**header, **lists, metadata=dict(metadata), pr_url=pr_url)
-
-
-# --- helpers -----------------------------------------------------------------------------------
 
 
 def is_address(url: str) -> bool:
@@ -346,11 +310,7 @@ def _bare(address: str) -> str:
 
 
 def date_from_metadata(metadata: Mapping[str, Any]) -> datetime:
-    """Read ``date_processed``; the beginning of time if it is missing.
-
-    Raises:
-        MalformedError: If it is there and is not an ISO date.
-    """
+    """Read ``date_processed``; the beginning of time if missing, an error if not an ISO date."""
     value = metadata.get("date_processed")
     if value is None or value == "":
         return datetime.min.replace(tzinfo=UTC)
@@ -361,7 +321,7 @@ def date_from_metadata(metadata: Mapping[str, Any]) -> datetime:
     return date if date.tzinfo else date.replace(tzinfo=UTC)
 
 
-def metadata_to_json(metadata: Mapping[str, Any]) -> Json:
+def metadata_to_json(metadata: Mapping[str, Any]) -> codec.Json:
     """Return metadata with its dates as ISO strings."""
     return {
         key: value.isoformat() if isinstance(value, datetime) else value

@@ -1,7 +1,5 @@
 """The database of traced repositories, filled by agents and read by trainers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -23,13 +21,8 @@ from lean_dojo_v2.data import (
     name_of_url,
     rated,
 )
+from lean_dojo_v2.database import json_file
 from lean_dojo_v2.database.export.write import export_merged_data
-from lean_dojo_v2.database.json_file import (
-    JsonStorage,
-    repositories_from_dict,
-    write_repositories,
-)
-from lean_dojo_v2.database.sqlite_file import SqliteFile
 from lean_dojo_v2.database.sqlite_storage import SqliteStorage
 from lean_dojo_v2.files import atomic_writer
 
@@ -46,11 +39,8 @@ class DynamicDatabase:
     losing each other's changes. JSON is held in memory and rewritten at each change; SQLite reads
     and writes only what is needed, so use it for large databases.
 
-    A repository object is a snapshot: change it, then call :meth:`update_repository`.
-
-    Args:
-        json_path: The file.
-        read_only: Only read it: no file is written or created.
+    A repository object is a snapshot: change it, then call :meth:`update_repository`. With
+    ``read_only`` no file is written or created.
 
     Raises:
         DatabaseError: If the file cannot be read as a database; it is left unchanged.
@@ -61,11 +51,11 @@ class DynamicDatabase:
     ) -> None:
         # Absolute: code of a plugin may change the current folder.
         self.json_path: Path | None = Path(json_path).absolute()
-        self.storage: SqliteStorage | JsonStorage
+        self.storage: SqliteStorage | json_file.JsonStorage
         if is_sqlite_path(json_path):
-            self.storage = SqliteStorage(SqliteFile(self.json_path, read_only))
+            self.storage = SqliteStorage(self.json_path, read_only)
         else:
-            self.storage = JsonStorage(self.json_path, read_only)
+            self.storage = json_file.JsonStorage(self.json_path, read_only)
 
     def __repr__(self) -> str:
         held = counted(len(self.storage.repository_keys()), "repository", "repositories")
@@ -77,10 +67,9 @@ class DynamicDatabase:
         ]
 
     def __getitem__(self, name: str) -> Repository:
-        """Return a repository by ``owner/name``, ``owner/name@commit`` or address.
+        """Return the one repository of ``owner/name``, ``owner/name@commit`` or an address.
 
-        Raises:
-            NotInDatabaseError: (a ValueError) if none or several match.
+        None or several are a ``NotInDatabaseError`` (a ValueError).
         """
         meant = [key for key in self.storage.repository_keys() if is_meant(*key, name)]
         if len(meant) != 1:
@@ -93,8 +82,6 @@ class DynamicDatabase:
 
     __iter__: ClassVar[None] = None
     """No iteration and no ``in``: Python would index by number, but repositories have names."""
-
-    # --- repositories --------------------------------------------------------------------------
 
     @property
     def repositories(self) -> list[Repository]:
@@ -112,17 +99,12 @@ class DynamicDatabase:
     def update_repository(self, repo: Repository) -> None:
         """Store a changed repository. Proofs recorded since it was read are kept.
 
-        Raises:
-            NotInDatabaseError: (a ValueError) if it is not in the database.
+        One that is not in the database is a ``NotInDatabaseError`` (a ValueError).
         """
         self.storage.update(repo)
 
     def delete_repository(self, url: str, commit: str) -> None:
-        """Remove a repository.
-
-        Raises:
-            NotInDatabaseError: (a ValueError) if it is not in the database.
-        """
+        """Remove a repository; a ``NotInDatabaseError`` (a ValueError) if there is none."""
         self.storage.delete((url, commit))
 
     def record_proof(
@@ -132,16 +114,15 @@ class DynamicDatabase:
         *,
         log_file: str | Path | None = None,
     ) -> Theorem:
-        """Record the proof of a ``sorry`` theorem; on SQLite this takes milliseconds.
+        """Record the proof of a ``sorry`` theorem, and return the theorem as stored.
+
+        On SQLite this takes milliseconds.
 
         Args:
             theorem: The theorem, with the url and commit of its repository.
             tactics: The proof. A bare string is a tactic without goals. If none are given,
                 ``theorem`` already has them.
             log_file: A line about it is appended to this file, if given.
-
-        Returns:
-            The theorem as stored.
 
         Raises:
             NotInDatabaseError: (a ValueError) if it is not an unproved ``sorry`` theorem here.
@@ -160,10 +141,8 @@ class DynamicDatabase:
     def trace_repository(self, url: str, commit: str, build_deps: bool = False) -> Repository:
         """Trace a repository, an address or a local path, and add it unless it is in the database.
 
-        With ``build_deps`` its dependencies are traced, too.
-
-        Raises:
-            TraceError: If it cannot be fetched or traced.
+        With ``build_deps`` its dependencies are traced, too. One that cannot be fetched or traced
+        is a ``TraceError``.
         """
         known = self.get_repository(url, commit)
         if known is not None:
@@ -185,13 +164,10 @@ class DynamicDatabase:
                 f"proven, {repo.num_premises} premises in {repo.num_premise_files} files"
             )
 
-    # --- curriculum and export -----------------------------------------------------------------
-
     def sort_repositories_by_difficulty(self) -> list[Repository]:
         """Return the repositories easiest first: by their number of Easy theorems.
 
-        Raises:
-            EmptyDatasetError: (a ValueError) if no theorem has a finished proof.
+        An ``EmptyDatasetError`` (a ValueError) if no theorem has a finished proof.
         """
         with self.storage.snapshot(), located(self.json_path):
             return easiest_first((repo, repo.difficulty_counts()) for repo in self.repositories)
@@ -199,15 +175,11 @@ class DynamicDatabase:
     def export_merged_data(
         self, repositories: Sequence[AnyRepository], output_path: str | Path
     ) -> None:
-        """Write splits, corpus and metadata of the repositories for the trainers.
+        """Write data for trainers, as :func:`lean_dojo_v2.database.export_merged_data` does.
 
-        Args:
-            repositories: In curriculum order; looked up here by url and commit. A
-                :class:`Repository` that is not in the database is used directly.
-            output_path: The folder; see :func:`lean_dojo_v2.database.export_merged_data`.
-
-        Raises:
-            NotInDatabaseError: If one of them is not in the database.
+        The repositories are in curriculum order, and looked up here by url and commit. A
+        :class:`Repository` that is not in the database is used directly; any other one is a
+        ``NotInDatabaseError``.
         """
         with self.storage.snapshot():
             export_merged_data([self._resolve(repo) for repo in repositories], output_path)
@@ -219,8 +191,6 @@ class DynamicDatabase:
             raise missing(key, self.json_path)
         return found
 
-    # --- the whole database --------------------------------------------------------------------
-
     def to_dict(self) -> dict[str, Any]:
         """Return everything in the schema of ``dynamic_database.json``."""
         with self.storage.snapshot():
@@ -230,24 +200,20 @@ class DynamicDatabase:
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """Make a database in memory; :meth:`to_json` writes it to a file.
 
-        Raises:
-            DatabaseError: Naming the key path of what is wrong.
+        A ``DatabaseError`` names the key path of what is wrong.
         """
         database = cls.__new__(cls)
         database.json_path = None
-        database.storage = JsonStorage()
+        database.storage = json_file.JsonStorage()
         with located(None):
-            for repository in repositories_from_dict(data).values():
+            for repository in json_file.repositories_from_dict(data).values():
                 database.storage.add(repository)
         return database
 
     def to_json(self, file_path: str | Path) -> None:
         """Write the database as a ``dynamic_database.json``, replacing the file in one step.
 
-        Its own file holds every change already.
-
-        Raises:
-            UsageError: If the suffix means SQLite.
+        Its own file holds every change already. A suffix that means SQLite is a ``UsageError``.
         """
         if is_sqlite_path(file_path):
             raise UsageError(f"{file_path}: to_json writes JSON; update_json writes either format")
@@ -256,15 +222,13 @@ class DynamicDatabase:
             self.storage.make_file()
             return
         with self.storage.snapshot(), atomic_writer(file_path) as stream:
-            write_repositories(stream, self.storage.repositories())
+            json_file.write_repositories(stream, self.storage.repositories())
 
     @classmethod
     def from_json(cls, file_path: str | Path) -> Self:
         """Open an existing database file.
 
-        Raises:
-            UsageError: If there is no such file.
-            DatabaseError: If it is not a database.
+        A missing one is a ``UsageError``, and one that is not a database a ``DatabaseError``.
         """
         if not Path(file_path).exists():
             raise UsageError(f"{file_path}: no such database")

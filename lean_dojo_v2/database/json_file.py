@@ -1,7 +1,5 @@
 """Repositories in a JSON file, read whole on opening and rewritten at each change."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -37,11 +35,8 @@ class JsonStorage:
     """Repositories in memory, synchronised with a JSON file if there is a path.
 
     Reading needs no lock, since the file is replaced atomically. If another process has replaced
-    it, it is read again. Repositories are passed as copies.
-
-    Attributes:
-        path: The file. A missing one is created by the first change.
-        read_only: Refuse changes, and a missing file.
+    it, it is read again. A missing one is created by the first change, unless it is ``read_only``.
+    Repositories are passed as copies.
     """
 
     path: Path | None = None
@@ -111,8 +106,6 @@ class JsonStorage:
         if self.path is not None:
             self._held = (None, {})
 
-    # --- the file ------------------------------------------------------------------------------
-
     def _find(self, contents: Contents, key: RepositoryKey) -> Repository:
         if key not in contents:
             raise missing(key, self.path)
@@ -152,9 +145,6 @@ class JsonStorage:
         except (FileNotFoundError, NotADirectoryError):
             status = None
         return None if status is None else (status.st_mtime_ns, status.st_size, status.st_ino)
-
-
-# --- the text ----------------------------------------------------------------------------------
 
 
 def write_repositories(stream: IO[bytes], repositories: Iterable[Repository]) -> None:

@@ -1,7 +1,5 @@
 """File locks for both formats, and a check for empty files."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

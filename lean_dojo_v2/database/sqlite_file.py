@@ -1,7 +1,5 @@
 """An SQLite file, and this process's connections to it."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import threading
@@ -15,13 +13,7 @@ from urllib.parse import quote
 
 import attrs
 
-from lean_dojo_v2.database.locking import (
-    PATIENCE,
-    SAY_AFTER,
-    file_lock,
-    require_bytes,
-    say_waiting,
-)
+from lean_dojo_v2.database import locking
 from lean_dojo_v2.errors import DatabaseError
 
 T = TypeVar("T")
@@ -77,11 +69,8 @@ class SqliteFile:
 
     Write-ahead logging lets any number of processes read while one writes. It needs a local
     disk: the processes share memory through a file beside the database. SQLite's errors
-    become a ``DatabaseError`` that names the file.
-
-    Attributes:
-        path: The file; a missing one is created by the first change.
-        read_only: Only read it: nothing is written, created or locked. A missing file is an error.
+    become a ``DatabaseError`` that names the file. A missing file is created by the first change;
+    with ``read_only`` it is an error, and nothing is written, created or locked.
     """
 
     path: Path
@@ -90,11 +79,9 @@ class SqliteFile:
 
     def __attrs_post_init__(self) -> None:
         if self.read_only or self.path.exists():
-            require_bytes(self.path)
+            locking.require_bytes(self.path)
             with translate_sqlite_errors(self.path):
                 self._patiently(self._check)
-
-    # --- reading -------------------------------------------------------------------------------
 
     def rows(self, sql: str, values: Iterable[Any] = ()) -> list[Row]:
         """Run a query and return all rows; none if there is no file yet."""
@@ -121,14 +108,12 @@ class SqliteFile:
             finally:
                 connection.execute("ROLLBACK")
 
-    # --- writing -------------------------------------------------------------------------------
-
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Write as the only writer, atomically."""
         with translate_sqlite_errors(self.path):
             if not self._is_there():
-                with file_lock(self.path):
+                with locking.file_lock(self.path):
                     if not self.path.exists():
                         _create(self.path)
             connection = self._connection()
@@ -142,8 +127,6 @@ class SqliteFile:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
                 raise
-
-    # --- connections ---------------------------------------------------------------------------
 
     def _is_there(self) -> bool:
         """Whether there is a database; before the first change there may be none."""
@@ -178,7 +161,7 @@ class SqliteFile:
 
     def _patiently(self, call: Callable[[], T]) -> T:
         """Retry a call while another process holds the lock; report that once."""
-        end, said = time.monotonic() + PATIENCE, False
+        end, said = time.monotonic() + locking.PATIENCE, False
         while True:
             try:
                 return call()
@@ -186,7 +169,7 @@ class SqliteFile:
                 if not _is_busy(error):
                     raise
                 if not said:
-                    say_waiting(self.path)
+                    locking.say_waiting(self.path)
                 if time.monotonic() > end:
                     raise
                 said = True
@@ -208,7 +191,7 @@ def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
     connection = sqlite3.connect(
         f"file:{quote(str(real))}?{mode}",
         uri=True,
-        timeout=SAY_AFTER,
+        timeout=locking.SAY_AFTER,
         isolation_level=None,
         factory=FileConnection,
     )
@@ -253,7 +236,8 @@ def translate_sqlite_errors(path: Path) -> Iterator[None]:
     except sqlite3.Error as error:
         text = str(error)
         if _is_busy(error):
-            text = f"another process has been writing for {PATIENCE:g} s; wait for it, or end it"
+            seconds = locking.PATIENCE
+            text = f"another process has been writing for {seconds:g} s; wait for it, or end it"
         elif "not a database" in text:
             text = "not an SQLite file. The file is left as it is; a JSON database ends in .json"
         elif "malformed" in text:

@@ -1,13 +1,10 @@
 """Repositories stored in rows, and read lazily."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-import attrs
 import orjson
 
 from lean_dojo_core.records import PremiseFile, Theorem
@@ -46,10 +43,6 @@ class StoredRepository(Repository):
     """A repository whose lists are read from its rows when first touched.
 
     Counts, :meth:`iter_list`, look-ups and exports never load a list whole.
-
-    Attributes:
-        file: The database file.
-        key_as_read: Its key in the file, whatever ``url`` and ``commit`` are set to.
     """
 
     def __init__(self, file: SqliteFile, header: Mapping[str, Any]) -> None:
@@ -57,7 +50,7 @@ class StoredRepository(Repository):
         for name in LIST_FIELDS:
             del self.__dict__[name]  # so that __getattr__ is called
         self.file = file
-        self.key_as_read = self.key
+        self.key_as_read = self.key  # whatever `url` and `commit` are set to
 
     def __getattr__(self, name: str) -> Any:
         """Load a list at its first touch."""
@@ -107,19 +100,16 @@ def row_of(file: SqliteFile, key: RepositoryKey) -> int:
     return int(rows[0][0])
 
 
-@attrs.define
-class SqliteStorage:
-    """Repositories in the rows of an SQLite file.
+class SqliteStorage(SqliteFile):
+    """An SQLite file with repositories in its rows.
 
     Each change takes effect at once and atomically. Several processes may use one file; a change
     applies to its current contents, so that none of them loses another's.
     """
 
-    file: SqliteFile
-
     def repository_keys(self) -> list[RepositoryKey]:
         """Return ``(url, commit)`` of every repository, in the order they were added."""
-        rows = self.file.rows("SELECT url, revision FROM repository ORDER BY id")
+        rows = self.rows("SELECT url, revision FROM repository ORDER BY id")
         return [(url, commit) for url, commit in rows]
 
     def repositories(self) -> Iterator[Repository]:
@@ -128,18 +118,18 @@ class SqliteStorage:
 
     def get(self, key: RepositoryKey) -> Repository | None:
         """Return a repository; None if there is none."""
-        rows = self.file.rows("SELECT header FROM repository WHERE url = ? AND revision = ?", key)
+        rows = self.rows("SELECT header FROM repository WHERE url = ? AND revision = ?", key)
         if not rows:
             return None
-        with located(self.file.path, f"{key[0]}, header"):
+        with located(self.path, f"{key[0]}, header"):
             header = orjson.loads(rows[0][0])
-        return StoredRepository(self.file, header)
+        return StoredRepository(self, header)
 
     def add(self, repository: Repository) -> bool:
         """Add a repository; False, and nothing done, if it is there."""
-        if isinstance(repository, StoredRepository) and repository.file is self.file:
+        if isinstance(repository, StoredRepository) and repository.file is self:
             repository = repository.in_memory()  # the new row may have the key of its rows
-        with self.file.transaction() as connection:
+        with self.transaction() as connection:
             added = connection.execute(
                 "INSERT INTO repository (url, revision, header) VALUES (?, ?, ?)"
                 " ON CONFLICT DO NOTHING RETURNING id",
@@ -154,22 +144,22 @@ class SqliteStorage:
 
         Lists of a repository from this very file that were never touched are left alone.
         """
-        ours = isinstance(repository, StoredRepository) and repository.file is self.file
+        ours = isinstance(repository, StoredRepository) and repository.file is self
         own = ours and repository.key == getattr(repository, "key_as_read", None)
         if own and repository.__dict__.keys() & set(SORRY_LISTS):
             for name in SORRY_LISTS:
                 getattr(repository, name)  # a proof moves a theorem between these two
         changed = [name for name in LIST_FIELDS if not own or name in repository.__dict__]
         moment = nullcontext() if ours else repository.snapshot()
-        with moment, self.file.transaction() as connection:
-            row = row_of(self.file, repository.key)
+        with moment, self.transaction() as connection:
+            row = row_of(self, repository.key)
             connection.execute(
                 "UPDATE repository SET header = ? WHERE id = ?", (_header(repository), row)
             )
             lists = {name: repository.iter_list(name) for name in changed}
             if lists.keys() >= set(SORRY_LISTS):
                 url, commit = repository.key
-                stored = StoredRepository(self.file, {"url": url, "commit": commit})
+                stored = StoredRepository(self, {"url": url, "commit": commit})
                 kept = keep_proofs(stored.iter_list(SORRY_LISTS[0]), repository)
                 lists |= dict(zip(SORRY_LISTS, map(iter, kept), strict=True))
             for name, items in lists.items():
@@ -181,13 +171,13 @@ class SqliteStorage:
 
     def delete(self, key: RepositoryKey) -> None:
         """Remove a repository."""
-        with self.file.transaction() as connection:
-            connection.execute("DELETE FROM repository WHERE id = ?", (row_of(self.file, key),))
+        with self.transaction() as connection:
+            connection.execute("DELETE FROM repository WHERE id = ?", (row_of(self, key),))
 
     def record_proof(self, key: RepositoryKey, theorem: Theorem) -> None:
         """Move a theorem from the unproved to the proved ``sorry`` theorems."""
-        with self.file.transaction() as connection:
-            row = row_of(self.file, key)
+        with self.transaction() as connection:
+            row = row_of(self, key)
             found = self._find_unproved(connection, row, theorem)
             if found is None:
                 raise not_found(theorem, Repository(*key), ("sorry_theorems_unproved",))
@@ -208,7 +198,7 @@ class SqliteStorage:
             " ORDER BY position",
             (row, UNPROVED, theorem.file_path),
         ):
-            with located(self.file.path, f"{SORRY_LISTS[1]} of {theorem.file_path}"):
+            with located(self.path, f"{SORRY_LISTS[1]} of {theorem.file_path}"):
                 other = theorem_from_dict(orjson.loads(record))
             if other.full_name == theorem.full_name:
                 named.setdefault(other.identity, item)
@@ -216,17 +206,9 @@ class SqliteStorage:
 
     def make_file(self) -> None:
         """Create an empty file if there is none."""
-        if not self.file.path.exists():
-            with self.file.transaction():
+        if not self.path.exists():
+            with self.transaction():
                 pass
-
-    def snapshot(self) -> AbstractContextManager[object]:
-        """Give a consistent view inside the block."""
-        return self.file.snapshot()
-
-    def close(self) -> None:
-        """Close the file."""
-        self.file.close()
 
 
 def _header(repository: Repository) -> str:
@@ -240,7 +222,6 @@ def _record(item: Theorem | PremiseFile | str) -> str:
 
 
 def _insert(connection: sqlite3.Connection, row: int, name: str, items: Iterable[Any]) -> None:
-    """Insert the items of one of a repository's lists."""
     connection.executemany(
         "INSERT INTO item (repository, list, position, path, record) VALUES (?, ?, ?, ?, ?)",
         (

@@ -1,8 +1,4 @@
-"""Files: where they are, and reading and writing them safely.
-
-Names are imported when they are used, so that ``import lean_dojo_v2.files`` costs nothing;
-``__init__.pyi`` lists them.
-"""
+"""Files: where they are, and reading and writing them safely."""
 
 import lazy_loader
 

@@ -11,6 +11,7 @@ from .json_files import (
     read_json as read_json,
     read_lines as read_lines,
     read_records as read_records,
+    write_lines as write_lines,
 )
 from .paths import (
     CACHE_VARIABLE as CACHE_VARIABLE,

@@ -1,7 +1,5 @@
 """Write files so that a reader sees the old content or the new, never half of it."""
 
-from __future__ import annotations
-
 import os
 import secrets
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 Python's parser recurses without limit and silently takes the last of equal keys.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import os
@@ -21,6 +19,7 @@ except ImportError:  # on Windows, where a write is atomic
     fcntl = None  # type: ignore[assignment]
 
 from lean_dojo_core.errors import DataError
+from lean_dojo_v2.files.atomic import atomic_writer
 
 _log = logging.getLogger(__name__)
 RecordT = TypeVar("RecordT")
@@ -47,11 +46,7 @@ def parse_json(text: str | bytes) -> Any:
 
 
 def read_json(path: Path, error: type[DataError] = DataError) -> Any:
-    """Parse a JSON file.
-
-    Raises:
-        DataError: (of the given class) naming the file and the line, if it cannot be read.
-    """
+    """Parse a JSON file; what cannot be read is an ``error`` that names the file and the line."""
     try:
         data = path.read_bytes()
         if data.startswith(b"SQLite format 3\0"):
@@ -114,6 +109,16 @@ def read_records(file: Path, make: Callable[..., RecordT], what: str) -> Iterato
                 problem = str(error).rpartition("() ")[2]  # without the constructor's name
                 place = f"line {number}"
                 raise DataError(f"is not {what}: {problem}", path=file, place=place) from error
+
+
+def write_lines(file: Path | str, rows: Iterable[Mapping[str, Any]]) -> int:
+    """Write rows as a JSONL file in one step, and return their number."""
+    count = 0
+    with atomic_writer(file) as stream:
+        for row in rows:
+            stream.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
+            count += 1
+    return count
 
 
 def append_lines(file: Path, rows: Iterable[Mapping[str, Any]]) -> None:

@@ -4,11 +4,10 @@ The environment variable ``RAID_DIR`` (default ``./raid``) is read on each call,
 test may set it at any time.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 
+from lean_dojo_v2.errors import UnreadableFileError
 from lean_dojo_v2.files.atomic import atomic_write_bytes
 
 RAID_VARIABLE = "RAID_DIR"
@@ -67,13 +66,7 @@ def repos_dir() -> Path:
 
 
 def read_named(file: Path) -> bytes:
-    """Read a file that the user named.
-
-    Raises:
-        UnreadableFileError: If it cannot be read.
-    """
-    from lean_dojo_v2.errors import UnreadableFileError
-
+    """Read a file that the user named; an ``UnreadableFileError`` says why it cannot be read."""
     try:
         return file.read_bytes()
     except FileNotFoundError as error:

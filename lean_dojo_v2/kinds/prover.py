@@ -31,8 +31,7 @@ class Prover(Protocol[ProblemT_contra, ServerT_contra, ResultT_co]):
     ) -> Iterator[tuple[int, ResultT_co]]:
         """Work on several problems, with as many Lean engines as there are servers.
 
-        Yields:
-            Each problem's index and result, as soon as it is known.
+        Each problem's index and result are yielded as soon as they are known.
         """
 
     def generate_whole_proof(self, theorem: "Theorem | str") -> str:

@@ -1,7 +1,5 @@
 """The conformance suites of callbacks, provers, benchmarks and commands."""
 
-from __future__ import annotations
-
 import io
 from contextlib import redirect_stdout
 from typing import Any
@@ -12,10 +10,7 @@ from lean_dojo_v2 import kinds
 
 
 class CallbackSuite(ClassSuite):
-    """Checks of a callback.
-
-    Set ``name``. What it does at each event is for your own tests.
-    """
+    """Checks of a callback. Set ``name``. What it does at each event is for your own tests."""
 
     entries = kinds.callbacks
 
@@ -136,10 +131,7 @@ class BenchmarkSuite(ClassSuite):
 
 
 class CommandSuite(Suite):
-    """Checks of a command.
-
-    Set ``name``. What it does is for your own tests; ``click.testing.CliRunner`` helps.
-    """
+    """Checks of a command. Set ``name``. For what it does, ``click.testing.CliRunner`` helps."""
 
     entries = kinds.commands
 

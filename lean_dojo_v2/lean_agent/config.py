@@ -11,13 +11,7 @@ import attrs
 import orjson
 
 from lean_dojo_core import registry
-from lean_dojo_v2.files import (
-    atomic_write_bytes,
-    atomic_write_text,
-    checkpoint_dir,
-    log_dir,
-    safe_name,
-)
+from lean_dojo_v2 import files
 from lean_dojo_v2.settings import construct, fields, read_settings, setting, write_yaml
 
 if TYPE_CHECKING:
@@ -31,7 +25,6 @@ PRECISIONS = (
     "transformer-engine", "transformer-engine-float16", "16-true", "16-mixed", "bf16-true",
     "bf16-mixed", "32-true", "64-true", "64", "32", "16", "bf16",
 )  # fmt: skip
-"""Precisions of Lightning."""
 MONITORS = ("Recall@10_val", "Recall@1_val", "MRR", "loss_train")
 """Metrics that the retriever's training logs."""
 _MODE = fields.one_of("max", "min")
@@ -64,7 +57,6 @@ class TrainingConfig:
     0.0
     """
 
-    # Training mode
     run_progressive_training: bool = setting(True, "Use EWC against forgetting.")
     single_repo: bool = setting(
         True, "One curriculum step per repository; false: one step over all of them together."
@@ -127,7 +119,6 @@ class TrainingConfig:
         "that the default has an effect.",
         fields.not_negative,
     )
-    # Timeout
     timeout_seconds: int = setting(
         ONE_YEAR_SECONDS,
         "Timeout of collective operations, in seconds.",
@@ -164,7 +155,6 @@ class TrainingConfig:
         fields.whole(0, unless=-1),
         shapes_result=False,
     )
-    # Seed
     seed: int = setting(3407, "Seed for everything random.", fields.not_negative_int)
 
     # Additions to 1.x
@@ -212,8 +202,7 @@ class TrainingConfig:
     def from_yaml(cls, path: Path | str) -> TrainingConfig:
         """Read a YAML file of any of the fields.
 
-        Raises:
-            ConfigError: For an unknown or ill-typed key; names file and key.
+        A ``ConfigError`` names file and key of one that is unknown or ill-typed.
         """
         config: TrainingConfig = construct(cls, read_settings(Path(path)), owner=cls.__name__)
         return config
@@ -225,11 +214,11 @@ class TrainingConfig:
 
     def to_yaml(self, path: Path | str) -> None:
         """Write all fields to a YAML file."""
-        atomic_write_text(path, write_yaml(self.to_dict()))
+        files.atomic_write_text(path, write_yaml(self.to_dict()))
 
     def to_json(self, path: Path | str) -> None:
         """Write all fields to a JSON file."""
-        atomic_write_bytes(path, orjson.dumps(self.to_dict(), option=orjson.OPT_INDENT_2))
+        files.atomic_write_bytes(path, orjson.dumps(self.to_dict(), option=orjson.OPT_INDENT_2))
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields as plain values."""
@@ -273,11 +262,11 @@ class TrainingConfig:
 
     def get_checkpoint_dir(self) -> Path:
         """Return the folder of the checkpoints."""
-        return self.checkpoint_dir or checkpoint_dir()
+        return self.checkpoint_dir or files.checkpoint_dir()
 
     def get_custom_log_dir(self, dir_name: str) -> Path:
         """Return the log folder of one training step; ``dir_name`` becomes one folder's name."""
-        return (self.log_dir or log_dir()) / safe_name(dir_name)
+        return (self.log_dir or files.log_dir()) / files.safe_name(dir_name)
 
     def get_lambda_value(self) -> float:
         """Return the effective EWC weight: 0 without progressive training."""

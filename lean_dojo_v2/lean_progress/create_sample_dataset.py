@@ -4,8 +4,6 @@ python -m lean_dojo_v2.lean_progress.create_sample_dataset --output sample.jsonl
 python -m lean_dojo_v2.lean_progress.create_sample_dataset --from-database d.json --output p.jsonl
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click
@@ -19,18 +17,10 @@ DEFAULT_OUTPUT = "raid/data/sample_leanprogress_dataset.jsonl"
 
 
 def create(output: Path, database: Path | None = None) -> int:
-    """Write the dataset.
+    """Write the dataset of a database, or of the shipped sample; return the number of examples.
 
-    Args:
-        output: The JSONL file.
-        database: A database of traced theorems; default: the shipped sample.
-
-    Returns:
-        The number of examples.
-
-    Raises:
-        EmptyDatasetError: If the database has no finished proof with tactics among the theorems
-            of its training split; an earlier file is kept.
+    An ``EmptyDatasetError`` if the database has no finished proof with tactics among the theorems
+    of its training split; an earlier file is kept.
     """
     source = database or sample_database_path()
     examples = training_examples(DynamicDatabase(source).repositories)

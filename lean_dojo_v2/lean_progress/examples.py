@@ -5,22 +5,20 @@ progress prediction" (2025, arXiv:2502.17925), finds that the tactics so far mat
 error 3.15 with them, 5.22 without), so examples from traced proofs always carry them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import attrs
-import orjson
 
 from lean_dojo_core.errors import DataError
 from lean_dojo_core.records import NO_GOALS, Theorem, TracedTactic, contains_sorry, remove_marks
 from lean_dojo_v2.data import one_line
 from lean_dojo_v2.database import split_of
 from lean_dojo_v2.errors import EmptyDatasetError
-from lean_dojo_v2.files import atomic_writer, parse_json
+from lean_dojo_v2.files import parse_json, write_lines
 
 _POINTS = re.compile(r"·|\.\s|\{|case'?\s|next\b|focus\b")
 """Begins a block of tactics that only focuses a goal."""
@@ -56,7 +54,7 @@ class ProgressExample:
         return float(self.steps_remaining)
 
     @classmethod
-    def read(cls, row: Mapping[str, Any]) -> ProgressExample:
+    def read(cls, row: Mapping[str, Any]) -> Self:
         """Read a line's JSON object.
 
         Raises:
@@ -131,10 +129,7 @@ def steps_of(tactics: Sequence[TracedTactic]) -> list[TracedTactic]:
     Traces contain tactics within tactics, which would count twice. A block that only focuses a goal
     (``· exact h``, ``case zero => simp``) is replaced by its tactics; the parts of any other line
     (``simp <;> omega``) are dropped. A multi-line tactic (``induction n with …``) and its inner
-    tactics are all steps.
-
-    Args:
-        tactics: A traced proof; without positions, all are steps.
+    tactics are all steps, and so are all tactics without positions.
     """
     kept: list[TracedTactic] = []
     line: TracedTactic | None = None  # a kept one-line tactic, whose parts are not steps
@@ -164,11 +159,7 @@ def _contains(outer: TracedTactic, inner: TracedTactic) -> bool:
 
 
 def read_examples(path: Path | str) -> Iterator[ProgressExample]:
-    """Read a JSONL dataset.
-
-    Raises:
-        DataError: For a missing file, or with the line's number for a bad line.
-    """
+    """Read a JSONL dataset; a missing file or a bad line, with its number, is a ``DataError``."""
     file = Path(path)
     try:
         stream = file.open("rb")
@@ -197,26 +188,13 @@ def _parse(line: bytes) -> ProgressExample:
 def write_examples(
     path: Path | str, examples: Iterable[ProgressExample], *, source: Path | str | None = None
 ) -> int:
-    """Write a JSONL dataset in one step.
+    """Write a JSONL dataset in one step, and return the number of examples.
 
-    Args:
-        path: The file to write.
-        examples: The examples.
-        source: Their origin, for the error.
-
-    Returns:
-        The number of examples.
-
-    Raises:
-        EmptyDatasetError: If there is none; the file is then unchanged.
+    None are an ``EmptyDatasetError``, which names their ``source``; the file is then unchanged.
     """
-    count = 0
-    with atomic_writer(path) as stream:
-        for example in examples:
-            stream.write(orjson.dumps(example.to_dict(), option=orjson.OPT_APPEND_NEWLINE))
-            count += 1
-        if count == 0:  # raised here, so that an earlier dataset is not replaced
-            raise EmptyDatasetError(
-                "no theorem of the training split has a finished proof with tactics", path=source
-            )
-    return count
+    rows = (example.to_dict() for example in examples)
+    if (first := next(rows, None)) is None:
+        raise EmptyDatasetError(
+            "no theorem of the training split has a finished proof with tactics", path=source
+        )
+    return write_lines(path, chain([first], rows))

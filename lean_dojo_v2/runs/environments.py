@@ -1,7 +1,5 @@
 """Versions of software used by a run, and its processes on this machine."""
 
-from __future__ import annotations
-
 import os
 import platform
 from pathlib import Path

@@ -130,10 +130,7 @@ def save_figure(figure: Figure | None, path: Path) -> None:
 
 
 def new_figure(width: float, height: float) -> tuple[Figure, Axes]:
-    """Return an empty figure in the common style, with sizes in inches.
-
-    It does not use matplotlib's global state.
-    """
+    """Return an empty figure, sized in inches, in the common style; no global state is used."""
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 

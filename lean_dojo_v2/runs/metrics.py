@@ -4,16 +4,13 @@ A line holds ``step`` (steps of the optimiser, counted through all repositories)
 ``time`` (seconds since 1970) and numbers by name.
 """
 
-from __future__ import annotations
-
-import json
 import math
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from lean_dojo_v2.files import append_lines, atomic_write_text, read_lines
+from lean_dojo_v2.files import append_lines, read_lines, write_lines
 
 METRICS_FILE = "metrics.jsonl"
 """Name of the file of metrics in a run's folder."""
@@ -54,4 +51,4 @@ def last_metrics(rows: Iterable[Mapping[str, Any]]) -> dict[str, float]:
 def forget_metrics_after(folder: Path, step: int) -> None:
     """Drop what was reported after a step: a resumed run reports it again."""
     kept = [row for row in read_metrics(folder) if row["step"] <= step]
-    atomic_write_text(folder / METRICS_FILE, "".join(json.dumps(row) + "\n" for row in kept))
+    write_lines(folder / METRICS_FILE, kept)

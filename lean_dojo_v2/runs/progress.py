@@ -1,7 +1,5 @@
 """The latest progress message of this process, which a long command prints when it is silent."""
 
-from __future__ import annotations
-
 _message = ""
 
 

@@ -6,8 +6,6 @@ different difficulty. Both need core Lean only. Some theorems are left ``sorry``
 provers.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from lean_dojo_core.errors import UsageError
@@ -25,16 +23,11 @@ SAMPLE_URLS: dict[str, str] = {
 
 
 def sample_project_path(name: str = "sample") -> Path:
-    """Return the folder of an included Lean project.
+    """Return the folder of an included Lean project; for another name a ``UsageError``.
 
-    The folder holds ``lakefile.toml``, ``lean-toolchain`` and the sources. Copy it before building
-    in it: an installed package may be read-only.
-
-    Args:
-        name: ``"sample"`` (many short theorems) or ``"extra"`` (fewer, with longer proofs).
-
-    Raises:
-        UsageError: there is no sample of that name.
+    It is ``"sample"`` (many short theorems) or ``"extra"`` (fewer, with longer proofs), and holds
+    ``lakefile.toml``, ``lean-toolchain`` and the sources. Copy it before building in it: an
+    installed package may be read-only.
     """
     if name not in SAMPLE_PROJECTS:
         known = ", ".join(sorted(SAMPLE_PROJECTS))

@@ -1,7 +1,4 @@
-"""Settings: declared as fields of a class, read from YAML files and ``--set``, typed and checked.
-
-Names are imported when they are used; ``__init__.pyi`` lists them.
-"""
+"""Settings: declared as fields of a class, read from YAML files and ``--set``, and checked."""
 
 import lazy_loader
 

@@ -1,7 +1,5 @@
 """Fields of settings: each with its help text, checked when the object is made."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Mapping
 from numbers import Integral, Real
@@ -51,7 +49,7 @@ def setting(
 def must_be(what: str, fits: Callable[[Any], bool]) -> Validator:
     """Make a validator, which raises a ``ConfigError`` with the expected value."""
 
-    def check(_owner: Any, field: attrs.Attribute[Any], value: Any) -> None:
+    def check(_owner: Any, field: "attrs.Attribute[Any]", value: Any) -> None:
         if not fits(value):
             raise ConfigError(f"{field.name} must be {what}, not {value!r}")
 

@@ -1,7 +1,5 @@
 """The JSON Schema of a class's settings, with which editors check and complete files."""
 
-from __future__ import annotations
-
 import enum
 import inspect
 import types

@@ -4,8 +4,6 @@ A setting that is an attrs class or a dataclass, such as ``peft.LoraConfig``, is
 mapping of its own settings.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import enum
 import reprlib
@@ -57,9 +55,8 @@ def structure(
 ) -> tuple[dict[str, Any], list[tuple[KeyPath, str]]]:
     """Turn values into the types of a class's settings; see :func:`.resolve`.
 
-    Returns:
-        The constructor's arguments; and for each unknown, missing or ill-typed setting the keys
-        and indices that lead to it, and a message.
+    Returns the constructor's arguments; and for each unknown, missing or ill-typed setting the keys
+    and indices that lead to it, and a message.
     """
     found, problems = _mapping(values, target, (), owner)
     return found, _messages(problems, owner, how)
@@ -110,9 +107,6 @@ def library_class(target: type, part: Setting) -> type | None:
 def is_record(kind: Any) -> bool:
     """Whether a type is a class whose settings are written as a mapping."""
     return isinstance(kind, type) and (attrs.has(kind) or dataclasses.is_dataclass(kind))
-
-
-# --- one value ---------------------------------------------------------------------------------
 
 
 def _fit(value: Any, kind: Any, path: KeyPath) -> Fit:
@@ -250,9 +244,6 @@ def _mapping(
             problems.append(Mismatch(here, message=message))
     required = [key for key, one in known.items() if one.required and key not in values]
     return made, [*problems, *(Mismatch((*path, key), missing=True) for key in required)]
-
-
-# --- messages ----------------------------------------------------------------------------------
 
 
 def _messages(

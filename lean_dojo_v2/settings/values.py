@@ -4,8 +4,6 @@ A value keeps its place, so that an error can say ``sft.yaml, line 3``. Texts ar
 limits, since with aliases a hundred bytes can mean a billion values, or refer to themselves.
 """
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Iterator, Mapping
@@ -56,17 +54,13 @@ class Settings:
         """Set a top-level key, for example by an option."""
         self.update(Settings({key: value}, {(key,): place}))
 
-    def update(self, other: Settings) -> None:
+    def update(self, other: "Settings") -> None:
         """Override values by another's, key by key; mappings are merged, lists replaced."""
         _merge(self.values, other.values)
         self.places.update(other.places)
 
-    def take(self, key: str) -> Settings:
-        """Remove a top-level key and give its mapping as settings of its own.
-
-        Raises:
-            ConfigError: If its value is not a mapping.
-        """
+    def take(self, key: str) -> "Settings":
+        """Remove a top-level key, whose value must be a mapping, and return it as settings."""
         values = self.values.pop(key, None) or {}
         places = {path[1:]: place for path, place in self.places.items() if path[:1] == (key,)}
         if not isinstance(values, dict):
@@ -75,12 +69,10 @@ class Settings:
 
 
 def read_settings(path: Path) -> Settings:
-    """Read a YAML (or JSON) file.
+    """Read a YAML (or JSON) file, which must be a mapping without a key that occurs twice.
 
-    Numbers and booleans are those of YAML 1.2: ``2e-5`` is a number, ``no`` is a string.
-
-    Raises:
-        ConfigError: If the file cannot be read, is not YAML, has a key twice, or is not a mapping.
+    Numbers and booleans are those of YAML 1.2: ``2e-5`` is a number, ``no`` is a string. Any other
+    file is a ``ConfigError``.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -140,14 +132,10 @@ class YamlTextError(ValueError):
 
 
 def parse_yaml(text: str) -> tuple[Any, dict[KeyPath, int]]:
-    """Parse the one document of a YAML 1.2 text.
+    """Return the value of a YAML 1.2 text, ``None`` if empty, and the line of each key path.
 
-    Returns:
-        Its value, ``None`` for an empty text, and the line of each key path.
-
-    Raises:
-        YamlTextError: If it is not YAML, has a key twice, asks for Python objects, refers to
-            itself, or is too large or too deep.
+    A ``YamlTextError`` if it is not YAML, has a key twice, asks for Python objects, refers to
+    itself, or is too large or too deep.
     """
     if len(text) > MAX_YAML:
         raise YamlTextError(f"it has {len(text):,} characters; at most {MAX_YAML:,} are read")
@@ -198,11 +186,7 @@ def _lines(node: Node, path: KeyPath) -> Iterator[tuple[KeyPath, int]]:
 
 
 def write_yaml(values: Mapping[str, Any]) -> str:
-    """Return values as YAML, in their order; paths become texts.
-
-    Raises:
-        YAMLError: For a value without a YAML form.
-    """
+    """Return values as YAML, in their order, with paths as texts; others are a ``YAMLError``."""
     stream = io.StringIO()
     yaml = YAML(typ="safe", pure=True)
     yaml.default_flow_style = False
@@ -217,10 +201,8 @@ def resolve(
 ) -> dict[str, Any]:
     """Return the constructor's arguments that values give, in the types of a class's settings.
 
-    Messages name the ``owner``, as ``"trainer 'sft'"``, and say ``how`` a missing setting is given.
-
-    Raises:
-        ConfigError: Naming every unknown, missing and ill-typed key with its place.
+    A ``ConfigError`` names every unknown, missing and ill-typed key with its place, and the
+    ``owner``, as ``"trainer 'sft'"``; it says ``how`` a missing setting is given.
     """
     found, problems = structure(settings.values, target, owner=owner, how=how)
     if problems:

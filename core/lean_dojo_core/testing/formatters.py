@@ -1,7 +1,5 @@
 """The conformance suite of dataset formatters."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import pickle

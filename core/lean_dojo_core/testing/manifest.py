@@ -1,7 +1,5 @@
 """Checks of a distribution: manifests, descriptors and the objects they offer."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
@@ -142,7 +140,6 @@ def check_distribution(distribution: str, timeout: float | None = None) -> Itera
 
 
 def _entries(distribution: str) -> list[registry.Entry[Any, Any]]:
-    """List what a distribution offers."""
     return [
         entry
         for entries in registry.registries().values()

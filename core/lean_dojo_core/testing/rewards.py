@@ -1,7 +1,5 @@
 """The conformance suite of reward functions."""
 
-from __future__ import annotations
-
 import asyncio
 import copy
 import inspect

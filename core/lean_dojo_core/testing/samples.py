@@ -1,7 +1,5 @@
 """Theorems for testing formatters: ordinary ones, and ones that break naive code."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import attrs

@@ -1,7 +1,5 @@
 """The conformance suite of trainers."""
 
-from __future__ import annotations
-
 import inspect
 import tempfile
 from pathlib import Path

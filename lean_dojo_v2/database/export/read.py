@@ -4,8 +4,6 @@ Our split files have one theorem per line inside a JSON list, so they are read i
 Other files (LeanDojo-v2 1.x indents them) are parsed whole.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,18 +16,10 @@ from lean_dojo_v2.files import read_json
 
 
 def read_theorems(path: str | Path) -> Iterator[Theorem]:
-    """Yield the theorems of a split file one after the other.
+    """Yield the theorems of a split file, such as ``raid/data/merged/random/train.json``.
 
-    Args:
-        path: A file such as ``raid/data/merged/random/train.json``; of this version, of
-            LeanDojo-v2 1.x, or of LeanDojo 1.x.
-
-    Yields:
-        The theorems in the order of the file.
-
-    Raises:
-        DataError: Naming the file and the line or the key path, if it is missing, truncated or
-            malformed.
+    It may be one of this version, of LeanDojo-v2 1.x, or of LeanDojo 1.x. If it is missing,
+    truncated or malformed, a ``DataError`` names the file and the line or the key path.
     """
     file = Path(path)
     for number, item in enumerate(_items(file)):
@@ -44,8 +34,7 @@ def read_theorems(path: str | Path) -> Iterator[Theorem]:
 def read_corpus(path: str | Path) -> Iterator[PremiseFile]:
     """Yield the files of a ``corpus.jsonl`` one after the other.
 
-    Raises:
-        DataError: Naming the file and the line, if it is missing, truncated or not a corpus.
+    If it is missing, truncated or not a corpus, a ``DataError`` names the file and the line.
     """
     file = Path(path)
     with _opened(file) as stream:

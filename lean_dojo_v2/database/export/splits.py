@@ -18,8 +18,6 @@ held out at one step of a curriculum is never trained on at a later one, whateve
     of the theorems of a real library (Batteries) are.
 """
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from hashlib import sha256

@@ -1,21 +1,17 @@
 """The traced tactics as a table for other tools: JSON lines, Parquet, a Hugging Face data set."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-import orjson
-
 from lean_dojo_core.records import remove_marks
 from lean_dojo_v2.data import Repository
 from lean_dojo_v2.database.export.read import read_theorems
 from lean_dojo_v2.database.export.splits import SPLITS
 from lean_dojo_v2.database.export.write import export_merged_data
-from lean_dojo_v2.files import atomic_write_text, atomic_writer
+from lean_dojo_v2.files import atomic_write_text, atomic_writer, write_lines
 
 Format: TypeAlias = Literal["jsonl", "parquet", "hf"]
 COLUMNS = (
@@ -30,28 +26,21 @@ _BATCH = 5_000
 def export_tables(
     repositories: Sequence[Repository], folder: Path, format_: Format
 ) -> dict[str, int]:
-    """Write the tactics of traced theorems, one file per split.
+    """Write the tactics of traced theorems, one file per split; return each one's number of rows.
 
-    The splits are those of training (strategy ``random``): ``val`` and ``test`` are held out.
-
-    Args:
-        repositories: In curriculum order.
-        folder: Where ``train``, ``val`` and ``test`` are written, with the format's ending; made if
-            it is missing.
-        format_: ``"jsonl"``, ``"parquet"``, or ``"hf"``: Parquet in ``data/`` and a ``README.md``
-            by which ``datasets.load_dataset(folder)`` and the hub know the splits.
-
-    Returns:
-        The number of rows of each split.
+    The splits are those of training (strategy ``random``): ``val`` and ``test`` are held out. The
+    repositories are in curriculum order, and the folder is made if it is missing. The format
+    ``"hf"`` is Parquet in ``data/`` and a ``README.md`` by which ``datasets.load_dataset(folder)``
+    and the hub know the splits.
     """
-    write = _write_jsonl if format_ == "jsonl" else _write_parquet
+    write = write_lines if format_ == "jsonl" else _write_parquet
     ending = "jsonl" if format_ == "jsonl" else "parquet"
     place = folder / "data" if format_ == "hf" else folder
     with tempfile.TemporaryDirectory() as made:
         export_merged_data(repositories, made)
         random = Path(made) / "random"
         counts: dict[str, int] = {
-            split: write(_rows(random / f"{split}.json"), place / f"{split}.{ending}")
+            split: write(place / f"{split}.{ending}", _rows(random / f"{split}.json"))
             for split in SPLITS
         }
     if format_ == "hf":
@@ -76,16 +65,7 @@ def _rows(file: Path) -> Iterator[dict[str, Any]]:
             }
 
 
-def _write_jsonl(rows: Iterator[dict[str, Any]], file: Path) -> int:
-    count = 0
-    with atomic_writer(file) as stream:
-        for row in rows:
-            stream.write(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
-            count += 1
-    return count
-
-
-def _write_parquet(rows: Iterator[dict[str, Any]], file: Path) -> int:
+def _write_parquet(file: Path, rows: Iterator[dict[str, Any]]) -> int:
     import pyarrow as pa  # type: ignore[import-untyped]
     from pyarrow import parquet
 

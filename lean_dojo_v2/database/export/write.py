@@ -5,8 +5,6 @@ be written (the newest record of a theorem, whether its records agree on a split
 temporary database, so that memory does not grow with the data.
 """
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
@@ -23,12 +21,7 @@ from lean_dojo_v2.data import (
     exported_theorem,
     premise_file_to_dict,
 )
-from lean_dojo_v2.database.export.splits import (
-    SPLITS,
-    STRATEGIES,
-    novel_premises_split_of,
-    split_of,
-)
+from lean_dojo_v2.database.export import splits
 from lean_dojo_v2.files import atomic_write_bytes, atomic_writer
 
 TOTALS = (
@@ -40,15 +33,10 @@ TOTALS = (
 def export_merged_data(repositories: Sequence[Repository], output_path: str | Path) -> None:
     """Write splits, corpus, traced files and metadata of the repositories into a folder.
 
-    Each file is replaced in one step; other files in the folder are left alone. The same
-    repositories give the same bytes, whatever their storage.
-
-    Args:
-        repositories: In curriculum order.
-        output_path: The folder; made if it is missing.
-
-    Raises:
-        DatabaseError: If the imports of the corpus are cyclic, or a stored record is damaged.
+    The repositories are in curriculum order; the folder is made if it is missing. Each file is
+    replaced in one step; other files in the folder are left alone. The same repositories give the
+    same bytes, whatever their storage. Cyclic imports in the corpus, and a damaged stored record,
+    are a ``DatabaseError``.
     """
     folder, repositories = Path(output_path), list(dict.fromkeys(repositories))
     with ExitStack() as stack:
@@ -152,7 +140,7 @@ def _write_splits(
         """
     )
     with ExitStack() as files:  # all six are replaced, or none
-        for strategy, split in product(STRATEGIES, SPLITS):
+        for strategy, split in product(splits.STRATEGIES, splits.SPLITS):
             lines = made.execute(
                 "SELECT line FROM theorem JOIN chosen USING (number)"  # noqa: S608
                 f" WHERE chosen.{strategy} = ? ORDER BY number",
@@ -165,5 +153,5 @@ def _write_splits(
 def _facts(theorem: Theorem) -> tuple[str, str, str, str, bytes]:
     """Return a theorem's identity, name, splits and line."""
     identity = theorem.identity  # begins with url, file and name
-    splits = split_of(theorem), novel_premises_split_of(theorem)
-    return repr(identity), repr(identity[:3]), *splits, dumps(exported_theorem(theorem))
+    chosen = splits.split_of(theorem), splits.novel_premises_split_of(theorem)
+    return repr(identity), repr(identity[:3]), *chosen, dumps(exported_theorem(theorem))

@@ -54,8 +54,17 @@ def test_a_trainer_that_cannot(lean_dojo: Run, toy: Any) -> None:
 
 
 def test_what_a_plugins_trainer_raises_names_it(lean_dojo: Run, monkeypatch: Any) -> None:
-    monkeypatch.setattr(Measures, "evaluate", lambda self: None)
+    monkeypatch.setattr(Measures, "evaluate", lambda self, data, split="val": data + split)
     with registry.trainers.override("measured", Measures):
         ran = lean_dojo("evaluate", "measured")
     assert ran.code == 1
     assert "trainer 'measured' of override 0 raised TypeError: " in ran.err
+
+
+def test_a_wrong_signature_is_a_mistake_of_the_request(lean_dojo: Run, monkeypatch: Any) -> None:
+    monkeypatch.setattr(Measures, "evaluate", lambda self: None)
+    with registry.trainers.override("measured", Measures):
+        ran = lean_dojo("evaluate", "measured")
+    assert ran.code == 2
+    assert "has no method evaluate(data_path=None, split=" in ran.err
+    assert "too many positional arguments" in ran.err

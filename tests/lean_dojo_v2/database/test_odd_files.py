@@ -89,7 +89,7 @@ def test_waiting_for_another_writer_is_said_and_ends(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(sqlite_file, "PATIENCE", 0.5)
+    monkeypatch.setattr(sqlite_file.locking, "PATIENCE", 0.5)
     file = tmp_path / "db.sqlite"
     with DynamicDatabase(file) as database:
         database.add_repository(repository(1))
