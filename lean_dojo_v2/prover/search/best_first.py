@@ -188,8 +188,6 @@ class _Pass:
         for lane in self.lanes:
             lane.executor.shutdown(wait=True, cancel_futures=True)
 
-    # --- with Lean ------------------------------------------------------------------------------
-
     def _open_more(self, cohort: _Cohort) -> None:
         while cohort.waiting and len(cohort.active) < self.batch_size:
             index, problem = cohort.waiting.popleft()
@@ -236,8 +234,6 @@ class _Pass:
         task.lane.load -= 1
         assert task.run.result is not None
         return task.index, task.run.result
-
-    # --- with the model -------------------------------------------------------------------------
 
     def _take_turn(self, cohort: _Cohort) -> Iterator[tuple[int, SearchResult]]:
         """Expand a state of each theorem, replacing finished ones."""

@@ -12,18 +12,7 @@ import attrs
 
 from lean_dojo_core import Database, Repository, registry
 from lean_dojo_core.errors import ConfigError, UsageError
-from lean_dojo_plugins.training import (
-    SPLITS,
-    Callbacks,
-    callbacks_setting,
-    check_model_name,
-    checked_repositories,
-    choose_device,
-    plain_settings,
-    require_model,
-    resolve_callbacks,
-    run_lock,
-)
+from lean_dojo_plugins import training
 from lean_dojo_v2.errors import EmptyDatasetError
 from lean_dojo_v2.files import data_dir, merged_data_dir, require_writable
 from lean_dojo_v2.lean_agent import TrainingConfig
@@ -67,12 +56,12 @@ class RetrievalTrainer:
     formatter: str = attrs.field(
         default="premise-pairs", kw_only=True, metadata={"help": "Dataset formatter."}
     )
-    callbacks: Callbacks = callbacks_setting("pytorch_lightning.Callback")
+    callbacks: training.Callbacks = training.callbacks_setting("pytorch_lightning.Callback")
     _trained_on: Path | None = attrs.field(default=None, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         if self._starts_from_model():
-            check_model_name(self.config.model_name)
+            training.check_model_name(self.config.model_name)
 
     def _starts_from_model(self) -> bool:
         """Whether there is no checkpoint to start from, only the model named."""
@@ -84,8 +73,6 @@ class RetrievalTrainer:
         """Folder of the checkpoints."""
         return self.config.get_checkpoint_dir()
 
-    # --- training ------------------------------------------------------------------------------
-
     def preflight(self) -> None:
         """Check what training will need, before any data is prepared; loads no model.
 
@@ -94,8 +81,8 @@ class RetrievalTrainer:
         import pytorch_lightning as pl
 
         if self._starts_from_model():
-            require_model(self.config.model_name)
-        resolve_callbacks(self.callbacks, pl.Callback)
+            training.require_model(self.config.model_name)
+        training.resolve_callbacks(self.callbacks, pl.Callback)
         require_writable(self.output_dir, "checkpoint_dir")
         require_writable(self.config.get_custom_log_dir("run"), "log_dir")
 
@@ -132,7 +119,7 @@ class RetrievalTrainer:
 
         if not repos:
             raise EmptyDatasetError("no repository to train on")
-        repos, database = checked_repositories(repos, database)
+        repos, database = training.checked_repositories(repos, database)
         # Those started by torchrun join here, so that they can synchronise.
         timeout = timedelta(seconds=self.config.timeout_seconds)
         processes = PartialState(cpu=not lightning.on_gpu(self.config), timeout=timeout)
@@ -143,7 +130,7 @@ class RetrievalTrainer:
         run = RetrievalRun(
             trainer=self, curriculum=curriculum, data_path=folder, processes=processes
         )
-        with run_lock(self.output_dir, processes):
+        with training.run_lock(self.output_dir, processes):
             run.begin(model_checkpoint_path)
             run.train(database)
 
@@ -164,8 +151,6 @@ class RetrievalTrainer:
         from lean_dojo_plugins.retrieval.model import checkpoints
 
         return checkpoints.find_best(self.output_dir)
-
-    # --- evaluation ----------------------------------------------------------------------------
 
     def evaluate(
         self,
@@ -196,8 +181,8 @@ class RetrievalTrainer:
         from lean_dojo_plugins.retrieval.evaluation import evaluate
         from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever
 
-        if split not in SPLITS:
-            raise UsageError(f"split must be one of {', '.join(SPLITS)}, not {split!r}")
+        if split not in training.SPLITS:
+            raise UsageError(f"split must be one of {', '.join(training.SPLITS)}, not {split!r}")
         data_path = data_path or dataset_path
         latest = self.find_latest_checkpoint()
         source = latest or Path(self.config.model_name)
@@ -207,7 +192,7 @@ class RetrievalTrainer:
         settings.pop("model_name", None)
         report = evaluate(
             Path(data_path) if data_path else self._dataset_path(),
-            model=PremiseRetriever.load(source, choose_device().name, **settings),
+            model=PremiseRetriever.load(source, training.choose_device().name, **settings),
             checkpoint=latest,
             formatter=registry.dataset_formatters[self.formatter].create(),
             split=split,
@@ -230,7 +215,7 @@ class RetrievalTrainer:
 
     def settings(self) -> dict[str, Any]:
         """Return all settings that affect the result, as plain data."""
-        return {**plain_settings(self.config), "formatter": self.formatter}
+        return {**training.plain_settings(self.config), "formatter": self.formatter}
 
     def card(self) -> dict[str, str]:
         """Describe the model for the model card."""
@@ -245,8 +230,6 @@ class RetrievalTrainer:
     def prover_settings(self) -> dict[str, object]:
         """Return the settings of the prover that uses the best checkpoint."""
         return {"ret_ckpt_path": str(self.find_best_checkpoint() or self.config.model_name)}
-
-    # --- used by TrainingConfig -----------------------------------------------------------------
 
     @staticmethod
     def lightning_callbacks(config: TrainingConfig, dir_name: str) -> list[pl.Callback]:

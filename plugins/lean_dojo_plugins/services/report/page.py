@@ -122,8 +122,6 @@ def summary(contents: Contents) -> dict[str, Any]:
     }
 
 
-# --- explanations of the numbers, shown on hover ------------------------------------------------
-
 EXPLAINED = {
     "proved": "Theorems with a fully verified proof: no error, no sorry, no new "
     "axiom, the statement unchanged.",

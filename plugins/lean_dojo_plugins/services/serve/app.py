@@ -39,23 +39,8 @@ from lean_dojo_plugins.services.serve.requests import (
 )
 from lean_dojo_plugins.services.serve.security import LOCAL_HOSTS, Walls, refusal
 from lean_dojo_plugins.services.serve.service import VerdictService
+from lean_dojo_v2 import lean, prover as provers
 from lean_dojo_v2.benchmarks import problem_of_row
-from lean_dojo_v2.lean import (
-    EngineKilledError,
-    EngineTimeoutError,
-    RequestError,
-    Verdict,
-    parse_header,
-)
-from lean_dojo_v2.prover import (
-    AutomationProver,
-    BaseProver,
-    Opens,
-    StatedGoal,
-    judge_file,
-    judge_proof,
-    judge_tactic,
-)
 
 QuestionT = TypeVar("QuestionT", bound=BaseModel)
 Answer = dict[str, Any]
@@ -70,7 +55,7 @@ def make_app(
     service: VerdictService,
     *,
     token: str | None = None,
-    prover: BaseProver | None = None,
+    prover: provers.BaseProver | None = None,
     hosts: Collection[str] | None = LOCAL_HOSTS,
 ) -> Starlette:
     """Make the application, which closes the service at its end.
@@ -78,7 +63,7 @@ def make_app(
     Clients send a token as ``Authorization: Bearer …``, except for ``/health`` and the page. The
     playground's prover is Lean's automation by default. ``hosts`` are allowed host names, or any.
     """
-    playground = Playground(prover or AutomationProver())
+    playground = Playground(prover or provers.AutomationProver())
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
@@ -161,14 +146,11 @@ async def _explained(_request: Request, error: Exception) -> Response:
         return refusal(400, "request", _where(error))
     if isinstance(error, NotGivenError):
         return refusal(403, "not-served", str(error))
-    if isinstance(error, RequestError | UsageError):
+    if isinstance(error, lean.RequestError | UsageError):
         return refusal(400, "request", str(error))
     if isinstance(error, LeanDojoError):
         return refusal(500, type(error).__name__, str(error))
     return refusal(500, "internal", f"{type(error).__name__}: {error}")
-
-
-# --- answers -------------------------------------------------------------------------------------
 
 
 async def _page(_request: Request) -> Response:
@@ -189,14 +171,14 @@ async def _metrics(request: Request) -> Response:
 
 
 async def _tactic(service: VerdictService, question: TacticQuestion) -> Answer:
-    start: Opens
+    start: provers.Opens
     if question.goal is not None:
-        start, header = StatedGoal(question.goal), None
+        start, header = provers.StatedGoal(question.goal), None
     else:
         start, header = problem_of_row(question.row).problem, _modules(question.header)
     fields = (start, question.tactics, question.tactic)
     how = {"header": header, "owner": question.owner}
-    answer = await _judged(service, question.timeout, judge_tactic, *fields, **how)
+    answer = await _judged(service, question.timeout, provers.judge_tactic, *fields, **how)
     if "verdict" in answer:
         service.verdict("tactic", answer["verdict"])
     return answer
@@ -206,7 +188,7 @@ async def _proof(service: VerdictService, question: ProofQuestion) -> Answer:
     problem = problem_of_row(question.row).problem
     how = {"header": _modules(question.header), "owner": question.owner}
     fields = (problem, question.proof)
-    answer = await _judged(service, question.timeout, judge_proof, *fields, **how)
+    answer = await _judged(service, question.timeout, provers.judge_proof, *fields, **how)
     service.verdict("proof", "valid" if answer["valid"] else "invalid")
     return answer
 
@@ -214,7 +196,7 @@ async def _proof(service: VerdictService, question: ProofQuestion) -> Answer:
 async def _file(service: VerdictService, question: FileQuestion) -> Answer:
     fields = (question.text, question.reference)
     header = _modules(question.text)
-    answer = await _judged(service, question.timeout, judge_file, *fields, header=header)
+    answer = await _judged(service, question.timeout, provers.judge_file, *fields, header=header)
     service.verdict("file", "valid" if answer["valid"] else "invalid")
     return answer
 
@@ -225,7 +207,7 @@ async def _reward(service: VerdictService, question: RewardQuestion) -> Answer:
 
 
 def _modules(text: str | None) -> str | None:
-    return None if text is None else " ".join(parse_header(text).modules)
+    return None if text is None else " ".join(lean.parse_header(text).modules)
 
 
 async def _judged(
@@ -239,9 +221,9 @@ async def _judged(
     seconds = min(seconds, service.limits.timeout)
     try:
         return await service.run(judge, *fields, seconds, name=judge.__name__, **how)
-    except (EngineTimeoutError, EngineKilledError) as error:
-        timed_out = isinstance(error, EngineTimeoutError)
+    except (lean.EngineTimeoutError, lean.EngineKilledError) as error:
+        timed_out = isinstance(error, lean.EngineTimeoutError)
         lost: Answer = {"detail": str(error), "refusal": None, "timed_out": timed_out}
-        if judge is judge_tactic:
-            return {"verdict": Verdict.TIMED_OUT.value, "state": None, "solved": False, **lost}
+        if judge is provers.judge_tactic:
+            return {"verdict": lean.Verdict.TIMED_OUT.value, "state": None, "solved": False, **lost}
         return {"valid": False, **lost}

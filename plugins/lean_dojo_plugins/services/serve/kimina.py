@@ -14,13 +14,7 @@ from pydantic import Field, model_validator
 from lean_dojo_plugins.services.serve.positions import sorries as sorries_of
 from lean_dojo_plugins.services.serve.requests import StrictRequest
 from lean_dojo_plugins.services.serve.service import VerdictService
-from lean_dojo_v2.lean import (
-    EngineTimeoutError,
-    LeanError,
-    RequestError,
-    code_tokens,
-    parse_header,
-)
+from lean_dojo_v2 import lean
 from lean_dojo_v2.prover import judge_file
 
 
@@ -65,11 +59,11 @@ async def _snippet(service: VerdictService, text: str, seconds: float) -> dict[s
     response: dict[str, Any] | None = None
     try:
         response = await _response(service, text, seconds)
-    except EngineTimeoutError:
+    except lean.EngineTimeoutError:
         error = f"Lean timed out after {seconds:g} seconds"
-    except RequestError as problem:
+    except lean.RequestError as problem:
         response = {"message": str(problem)}
-    except LeanError as problem:
+    except lean.LeanError as problem:
         error = str(problem)
     valid = response is not None and response.get("lean_dojo", {}).get("valid")
     status = "error" if error else "valid" if valid else "invalid"
@@ -78,7 +72,7 @@ async def _snippet(service: VerdictService, text: str, seconds: float) -> dict[s
 
 
 async def _response(service: VerdictService, text: str, seconds: float) -> dict[str, Any]:
-    header = " ".join(parse_header(text).modules)
+    header = " ".join(lean.parse_header(text).modules)
     found = await service.run(
         judge_file, text, None, seconds, header=header, name="snippet", owner=text
     )
@@ -111,4 +105,4 @@ async def _response(service: VerdictService, text: str, seconds: float) -> dict[
 
 def _states(text: str) -> bool:
     """Whether a text states a theorem; a program in it may keep the theorem from Lean's list."""
-    return any(token.text in {"theorem", "lemma"} for token in code_tokens(text))
+    return any(token.text in {"theorem", "lemma"} for token in lean.code_tokens(text))
