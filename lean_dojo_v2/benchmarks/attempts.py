@@ -32,10 +32,7 @@ class Attempt(SearchResult):
 
     @classmethod
     def of(cls, name: str, number: int, group: str | None, result: SearchResult) -> Self:
-        """Make an attempt from a search result.
-
-        Its tactics are not kept, since the proof's text contains them.
-        """
+        """Make an attempt from a search result, without its tactics, which its proof contains."""
         found = attrs.asdict(result, recurse=False)
         changed = {"name": name, "tactics": None, "seconds": round(result.seconds, 2), "tree": None}
         return cls(**{**found, **changed}, number=number, group=group)
@@ -57,10 +54,7 @@ class AttemptFolder:
     path: Path
 
     def begin(self, request: Mapping[str, Any]) -> None:
-        """Record the request, or check that it is the same as before.
-
-        Args:
-            request: Everything that determines the results, as plain data.
+        """Record all that determines the results, as plain data, or check that it is as before.
 
         Raises:
             UsageError: If the folder holds another run.
@@ -94,12 +88,7 @@ class AttemptFolder:
         return found
 
     def append(self, who: str, attempt: Attempt) -> None:
-        """Append an attempt and force it to disk.
-
-        Args:
-            who: Name of the file, for example ``"prover"``.
-            attempt: The attempt.
-        """
+        """Append an attempt to the file ``who``, such as ``"prover"``, and force it to disk."""
         append_lines(self._file(who), [attempt.to_dict()])
 
     def attempts(self, who: str) -> list[Attempt]:
@@ -123,10 +112,9 @@ class AttemptFolder:
 
 
 def differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """Compare two requests of :meth:`AttemptFolder.request`.
+    """Compare two requests of :meth:`AttemptFolder.request`: both values of each difference.
 
-    Returns:
-        Both values of each difference, by dotted names in order; ``None`` for a missing one.
+    They are by dotted names in order; ``None`` stands for a missing one.
 
     >>> differences({"limits": {"samples": 4, "seconds": 9}}, {"limits": {"samples": 8}})
     {'limits.samples': (4, 8), 'limits.seconds': (9, None)}

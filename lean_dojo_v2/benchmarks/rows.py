@@ -37,12 +37,9 @@ def project_of(problem: BenchmarkProblem) -> Path | None:
 def problem_of(problem: BenchmarkProblem, project: Path | None = None) -> TheoremProblem:
     """Return a problem for a prover's ``search_many``.
 
-    In a statement with a text of its own, a name that nothing declares is an error, unless that
-    text says ``set_option autoImplicit true``.
-
-    Args:
-        problem: The benchmark's theorem.
-        project: The folder from :func:`project_of`, for a theorem of a repository.
+    A theorem of a repository needs the folder from :func:`project_of`. In a statement with a text
+    of its own, a name that nothing declares is an error, unless that text says ``set_option
+    autoImplicit true``.
 
     Raises:
         UsageError: If the theorem is in a repository without a folder.

@@ -130,12 +130,8 @@ class Bench:
     ) -> None:
         """Make the remaining attempts, with a progress bar (off a terminal, a line every 30 s).
 
-        Args:
-            who: The name of the prover's file in the run's folder.
-            make_prover: Makes the prover; attempt ``n`` has the seed ``seed + n``.
-            attempts: Attempts at each theorem.
-            seed: Seed of the first.
-            label: Label of the bar.
+        ``who`` is the name of the prover's file in the run's folder. Attempt ``n`` at each theorem
+        has the seed ``seed + n``.
 
         Raises:
             GeneratorError: If the prover's generator fails.

@@ -26,14 +26,7 @@ def _wilson(share: float, count: float) -> tuple[float, float]:
 
 @attrs.frozen
 class Share:
-    """A share of theorems proved.
-
-    Attributes:
-        proved: Theorems proved.
-        tried: Theorems tried.
-        low: Lower end of the 95 % interval of the share (Wilson 1927).
-        high: Its upper end.
-    """
+    """A share of theorems proved, of those tried, with its 95 % interval (Wilson 1927)."""
 
     proved: int
     tried: int
@@ -72,13 +65,7 @@ class Share:
 
 @attrs.frozen
 class Estimate:
-    """An estimated share of theorems.
-
-    Attributes:
-        value: The share.
-        low: Lower end of its 95 % interval.
-        high: Its upper end.
-    """
+    """An estimated share of theorems, with its 95 % interval."""
 
     value: float
     low: float
@@ -115,10 +102,7 @@ def pass_at(k: int, tries: Sequence[tuple[int, int]]) -> Estimate:
     """Estimate without bias the share of theorems proved by at least one of ``k`` attempts.
 
     Chen et al. 2021, arXiv:2107.03374: ``1 - C(n - c, k) / C(n, k)``, averaged over theorems.
-
-    Args:
-        k: Attempts.
-        tries: For each theorem the number of attempts, at least ``k``, and of successes.
+    ``tries`` has for each theorem the number of attempts, at least ``k``, and of successes.
 
     >>> pass_at(1, [(4, 2), (4, 0)]).value, round(pass_at(2, [(4, 2)]).value, 3)
     (0.25, 0.833)
@@ -129,14 +113,10 @@ def pass_at(k: int, tries: Sequence[tuple[int, int]]) -> Estimate:
 
 
 def curve(expansions: Iterable[int], weight: float = 1.0) -> list[tuple[int, float]]:
-    """Return proofs against expansions.
+    """Return increasing numbers of expansions, each with the proofs found within that many.
 
-    Args:
-        expansions: The cost of each proof.
-        weight: Weight of a proof: 1, or the inverse of the attempts per theorem.
-
-    Returns:
-        Increasing numbers of expansions, each with the proofs found within that many.
+    ``expansions`` is the cost of each proof. A proof weighs 1, or the inverse of the attempts per
+    theorem.
 
     >>> curve([2, 1, 2, 5])
     [(1, 1.0), (2, 3.0), (5, 4.0)]
@@ -148,19 +128,12 @@ def curve(expansions: Iterable[int], weight: float = 1.0) -> list[tuple[int, flo
 
 @attrs.frozen
 class Comparison:
-    """Two runs over the same theorems.
+    """Two runs over the same theorems: how many both proved, only one of them, or neither.
 
-    Attributes:
-        both: Theorems that both proved.
-        only_first: Those that the first alone proved.
-        only_second: Those that the second alone proved.
-        neither: Those that neither proved.
-        p: Two-sided p-value of the exact paired test (McNemar with the binomial distribution).
-        difference: The first's share of all theorems less the second's.
-        low: Lower end of its 95 % interval over theorems (Newcombe 1998, for paired shares, from
-            Wilson's intervals). Near p = 0.05 it may exclude 0 although the conservative exact test
-            is not significant.
-        high: Its upper end.
+    ``p`` is the two-sided p-value of the exact paired test (McNemar with the binomial
+    distribution). ``difference`` is the first's share of all theorems less the second's, with its
+    95 % interval over theorems (Newcombe 1998, for paired shares, from Wilson's intervals). Near
+    p = 0.05 that may exclude 0 although the conservative exact test is not significant.
     """
 
     both: int

@@ -17,9 +17,8 @@ class GeneratorError(LeanDojoError):
 class Patience:
     """Distinguishes occasional failures of a generator from a broken one.
 
-    Attributes:
-        failures: Failures since the last answer. It starts one short of the limit, since a
-            generator that fails at first will never work.
+    ``failures``, since the last answer, start one short of the limit: a generator that fails at
+    first will never work.
     """
 
     failures: int = 2
@@ -37,12 +36,7 @@ class Patience:
 
 @attrs.frozen
 class Place:
-    """The place of a theorem, which determines its accessible premises.
-
-    Attributes:
-        file_path: The file, relative to its repository.
-        start: Where the theorem starts in it.
-    """
+    """A theorem's file in its repository and its start there: they decide what it may cite."""
 
     file_path: str
     start: Position
@@ -96,9 +90,7 @@ class PremiseSource(Protocol):
     def retrieve(self, goals: Sequence[str], places: Sequence[Place | None]) -> list[list[str]]:
         """Return the texts of premises for each goal, most relevant first.
 
-        Args:
-            goals: States as Lean prints them; one batch.
-            places: The place of each; ``None`` for all premises.
+        The goals are states as Lean prints them, one batch; without a place, all premises count.
         """
 
 

@@ -44,8 +44,7 @@ from lean_dojo_v2.prover.suggestion import (
 from lean_dojo_v2.runs import report_progress
 
 COHORTS = 2
-"""Groups of theorems that take turns: the model generates for one while Lean works for the
-other."""
+"""Groups of theorems that take turns: the model works for one while Lean works for the other."""
 
 BatchReport: TypeAlias = Callable[[Sequence[tuple[str, Node, Sequence[Suggestion]]]], None]
 """Called with every batch: theorem names, states and suggestions."""

@@ -7,8 +7,6 @@ prover may spend the same number of Lean calls on a theorem. Each command is pri
 A killed demo resumes where it was, as each of its commands does.
 """
 
-from __future__ import annotations
-
 import os
 import shlex
 import shutil
@@ -285,7 +283,7 @@ class Demo:
         print(text, file=sys.stderr, flush=True)
 
 
-def draw(stages: Sequence[DemoStage], lean_calls: int) -> Figure:
+def draw(stages: Sequence[DemoStage], lean_calls: int) -> "Figure":
     """Draw a bar for each prover, with the 95 % interval of its share and what it gained."""
     figure, axes = new_figure(8, 2.6)
     tried = max((stage.share.tried for stage in stages), default=0)

@@ -1,7 +1,5 @@
 """``lean-dojo retrieve`` and ``lean-dojo index``."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,12 +28,8 @@ class RetrieverChoice:
         type=cli.ANY_FILE, help="The premises (default: raid/data/merged/corpus.jsonl)."
     )
 
-    def open(self, index: Path | None = None) -> Retriever:
-        """Open them, perhaps with an index made before.
-
-        Raises:
-            UsageError: If there is no checkpoint or no corpus.
-        """
+    def open(self, index: Path | None = None) -> "Retriever":
+        """Open them, perhaps with an index made before; ``UsageError`` if one is missing."""
         from lean_dojo_plugins.retrieval.search.retriever import Retriever
         from lean_dojo_plugins.retrieval.trainer import RetrievalTrainer
 

@@ -1,7 +1,5 @@
 """The retrieval trainer: lifelong learning over repositories."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Sequence
 from datetime import timedelta
@@ -158,7 +156,7 @@ class RetrievalTrainer:
         split: str = "test",
         *,
         dataset_path: Path | str | None = None,
-    ) -> EvaluationReport:
+    ) -> "EvaluationReport":
         """Measure the latest checkpoint on held-out theorems of every dataset folder.
 
         Logs R@1, R@10 (percent) and MRR for ``random`` and ``novel_premises`` and writes
@@ -232,14 +230,14 @@ class RetrievalTrainer:
         return {"ret_ckpt_path": str(self.find_best_checkpoint() or self.config.model_name)}
 
     @staticmethod
-    def lightning_callbacks(config: TrainingConfig, dir_name: str) -> list[pl.Callback]:
+    def lightning_callbacks(config: TrainingConfig, dir_name: str) -> "list[pl.Callback]":
         """Build Lightning's callbacks of a training step."""
         from lean_dojo_plugins.retrieval import lightning
 
         return lightning.callbacks(config, dir_name)
 
     @staticmethod
-    def lightning_trainer(config: TrainingConfig, dir_name: str, log_dir: Path) -> pl.Trainer:
+    def lightning_trainer(config: TrainingConfig, dir_name: str, log_dir: Path) -> "pl.Trainer":
         """Build Lightning's trainer of a training step."""
         from lean_dojo_plugins.retrieval import lightning
 

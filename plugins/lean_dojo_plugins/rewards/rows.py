@@ -1,7 +1,5 @@
 """From a row of a dataset to its problem in Lean: its project, its text, and its state."""
 
-from __future__ import annotations
-
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -62,13 +60,9 @@ class RowTask(ABC):
     ) -> Future[R]:
         """Queue ``fn(server, problem, *args)`` with engines of its project, in its owner's name.
 
-        Args:
-            engines: For example ``shared_engines()``, or ``lean`` of a GRPO trainer.
-            fn: Runs in an engine's thread, with that engine for itself.
-            *args: Further arguments.
-
-        Raises:
-            EngineUnavailableError: If no Lean engine can serve its project.
+        The engines are, for example, ``shared_engines()``, or ``lean`` of a GRPO trainer; ``fn``
+        runs in the thread of one, which it has for itself. ``EngineUnavailableError`` if none can
+        serve its project.
         """
         return engines.submit(
             self.project,
@@ -83,15 +77,12 @@ class RowTask(ABC):
 
 def problem_of_row(
     row: Mapping[str, Any], projects: Mapping[str, Path] | None = None
-) -> RowState | RowTheorem:
+) -> "RowState | RowTheorem":
     """Return what a row asks for, for rows of the formatters of tactics and of whole proofs.
 
     A row of ``tactic-prompt`` is a :class:`RowState`, as is one with ``problem`` alone. A row of
-    ``whole-proof``, or of ``grpo``'s ``statements``, is a :class:`RowTheorem`.
-
-    Args:
-        row: The columns of one completion.
-        projects: Folders of repositories by address; others are taken from where they were traced.
+    ``whole-proof``, or of ``grpo``'s ``statements``, is a :class:`RowTheorem`. ``projects`` are
+    folders of repositories by address; others are taken from where they were traced.
 
     Raises:
         UsageError: If the row has no ``problem``.

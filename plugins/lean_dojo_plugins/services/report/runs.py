@@ -1,7 +1,5 @@
 """Contents of a training run's folder: curriculum, settings, metrics, plots."""
 
-from __future__ import annotations
-
 import json
 import re
 from html import escape
@@ -163,7 +161,7 @@ def _trend(values: list[float]) -> Trend | None:
     )
 
 
-def _picture(figure: Figure | None, alt: str) -> str | None:
+def _picture(figure: "Figure | None", alt: str) -> str | None:
     if figure is None:
         return None
     frame = f'<figure class="chart" role="img" aria-label="{escape(alt)}">'

@@ -202,8 +202,8 @@ async def _file(service: VerdictService, question: FileQuestion) -> Answer:
 
 
 async def _reward(service: VerdictService, question: RewardQuestion) -> Answer:
-    scores = await service.score(question.reward, question.completions, question.columns)
-    return {"scores": scores}
+    fields = (question.reward, question.completions, question.columns)
+    return {"scores": await asyncio.to_thread(service.score, *fields)}
 
 
 def _modules(text: str | None) -> str | None:

@@ -1,10 +1,7 @@
 """``lean-dojo serve``."""
 
-from __future__ import annotations
-
 import ipaddress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import attrs
 import click
@@ -12,10 +9,8 @@ import click
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.wording import counted
 from lean_dojo_plugins.services.folders import ServedFolders, folders_option
-from lean_dojo_v2 import cli
-
-if TYPE_CHECKING:
-    from lean_dojo_v2.lean import EngineName
+from lean_dojo_v2 import cli, lean
+from lean_dojo_v2.lean_agent import ProverConfig
 
 STOP_SECONDS = 30
 """Seconds for open requests to finish when the server is stopped."""
@@ -32,7 +27,7 @@ def serve(
     engines: int | None = cli.option(
         **cli.NUMBER, help="Number of Lean engines (default: one per core)."
     ),
-    engine: EngineName = cli.shared(cli.engine_option),
+    engine: lean.EngineName = cli.shared(cli.engine_option),
     choice: cli.ProverChoice = cli.group(cli.ProverChoice),
     project: Path | None = cli.option(
         **cli.FOLDER, help="Lake project whose modules may be imported."
@@ -81,12 +76,10 @@ def serve(
         raise UsageError(
             f"`lean-dojo serve` needs {error.name}: pip install 'lean-dojo-v2[serve]>=2'"
         ) from error
-    from lean_dojo_v2.lean import PoolConfig
-    from lean_dojo_v2.lean_agent import ProverConfig
 
     served = ServedFolders.of(folders, project)
     limits = RequestLimits(max_requests, max_bytes, timeout)
-    config = PoolConfig(engine=engine, project_path=project)
+    config = lean.PoolConfig(engine=engine, project_path=project)
     if engines is not None:
         config = attrs.evolve(config, size=engines)
     if choice.default_notice:

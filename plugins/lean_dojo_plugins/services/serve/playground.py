@@ -135,11 +135,5 @@ def _first_goal(server: Server, goal: str, tactics: list[str]) -> str | None:
 
 
 def _node(node: provers.Node) -> Answer:
-    return {
-        "id": node.id,
-        "parent": node.parent,
-        "tactic": node.tactic,
-        "state": node.state,
-        "depth": node.depth,
-        "status": node.status.value,
-    }
+    shown = ("id", "parent", "tactic", "state", "depth", "status")
+    return {name: getattr(node, name) for name in shown}
