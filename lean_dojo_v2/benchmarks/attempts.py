@@ -20,15 +20,11 @@ PASSING = frozenset({Failure.ENGINE, Failure.GENERATOR})
 
 @attrs.frozen
 class Attempt(SearchResult):
-    """One attempt at one theorem: the result of its search, without the tree.
-
-    Attributes:
-        number: Number of the attempt, from 0.
-        group: The benchmark's split, if any.
-    """
+    """One attempt at one theorem: the result of its search, without the tree."""
 
     number: int = 0
     group: str | None = None
+    """The benchmark's split, if any."""
 
     @classmethod
     def of(cls, name: str, number: int, group: str | None, result: SearchResult) -> Self:
@@ -54,11 +50,7 @@ class AttemptFolder:
     path: Path
 
     def begin(self, request: Mapping[str, Any]) -> None:
-        """Record all that determines the results, as plain data, or check that it is as before.
-
-        Raises:
-            UsageError: If the folder holds another run.
-        """
+        """Record all that determines the results; ``UsageError`` if the folder has another run."""
         wanted = orjson.loads(orjson.dumps(request))
         if (self.path / RUN_FILE).exists():
             if changed := differences(self.request(), wanted):
@@ -73,11 +65,7 @@ class AttemptFolder:
             atomic_write_bytes(self.path / RUN_FILE, content)
 
     def request(self) -> dict[str, Any]:
-        """Return the recorded request.
-
-        Raises:
-            DataError: If the folder holds no run.
-        """
+        """Return the recorded request; ``DataError`` if the folder holds no run."""
         file = self.path / RUN_FILE
         if not file.is_file():
             what = f"is not a run of `lean-dojo bench`: it has no {RUN_FILE}"
@@ -92,11 +80,7 @@ class AttemptFolder:
         append_lines(self._file(who), [attempt.to_dict()])
 
     def attempts(self, who: str) -> list[Attempt]:
-        """Read the attempts that count; of repeated ones, the last.
-
-        Raises:
-            DataError: If a line is malformed.
-        """
+        """Read the attempts that count, of repeated ones the last; ``DataError`` for a bad line."""
         return [one for one in self._latest(who) if one.counts]
 
     def failed(self, who: str) -> list[Attempt]:

@@ -24,10 +24,8 @@ _STRICT = " set_option autoImplicit false "
 def project_of(problem: BenchmarkProblem) -> Path | None:
     """Return the folder of the Lean project that a theorem needs; ``None`` if Lean alone will do.
 
-    A repository without a known folder is looked up where it was traced, or cloned.
-
-    Raises:
-        TraceError: If it cannot be cloned.
+    A repository without a known folder is looked up where it was traced, or cloned; ``TraceError``
+    if that fails.
     """
     if problem.project is not None or problem.theorem is None:
         return problem.project
@@ -71,17 +69,13 @@ def _as_theorem(statement: str) -> str:
 
 @attrs.frozen
 class RowProblem:
-    """The problem of a row.
-
-    Attributes:
-        problem: The problem to open and check.
-        project: Folder of the Lean project that it needs; ``None`` if Lean alone will do.
-        text: The statement as Lean source with the text before it; empty for a bare goal.
-    """
+    """The problem of a row."""
 
     problem: Problem
     project: Path | None = None
+    """Folder of the Lean project that it needs; ``None`` if Lean alone will do."""
     text: str = ""
+    """The statement as Lean source with the text before it; empty for a bare goal."""
 
 
 def problem_of_row(
@@ -93,13 +87,9 @@ def problem_of_row(
     """Read the problem of a row; other columns are ignored.
 
     A row has ``goal``, an expression (``∀ n : Nat, n + 0 = n``); or ``formal_statement`` with
-    ``name`` and perhaps ``header``, as in miniF2F; or ``name`` alone, a theorem of ``benchmark``.
-
-    Args:
-        row: The row; ``None`` in a column means no value.
-        benchmark: Where a name alone is looked up: a benchmark's name, a file in miniF2F's
-            format, or a benchmark.
-        project: Folder of a built Lean project for goals and statements.
+    ``name`` and perhaps ``header``, as in miniF2F; or ``name`` alone, a theorem of ``benchmark``: a
+    benchmark, its name, or a file in miniF2F's format. ``None`` in a column means no value.
+    ``project`` is the folder of a built Lean project for goals and statements.
 
     Raises:
         UsageError: If it is none of these.

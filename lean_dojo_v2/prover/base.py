@@ -102,17 +102,11 @@ class BaseProver(ABC):
         theorem: Theorem | SourceTheorem | None = None,
         verbose: bool = False,
     ) -> tuple[SearchResult, list[str] | None]:
-        """Search for a proof, and have Lean verify it in full.
+        """Search for a proof of a goal, an expression, or of a theorem; Lean verifies it in full.
 
-        Args:
-            server: The engine to work with.
-            goal: A goal as an expression, instead of a theorem.
-            theorem: A traced theorem (its file is read from the server's ``project_path``), or a
-                theorem with its file's text.
-            verbose: Print every expanded state to standard error.
-
-        Returns:
-            The result, and the tactics of the proof or ``None``.
+        The file of a traced theorem is read from the server's ``project_path``. ``verbose`` prints
+        every expanded state to standard error. The tactics of the proof, or ``None``, follow the
+        result.
 
         Raises:
             UsageError: If there is neither a goal nor a theorem, or no folder with its file.

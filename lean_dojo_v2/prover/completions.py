@@ -60,11 +60,7 @@ def whole_proof_prompt(theorem: Theorem | str) -> list[Message]:
 
 
 def statement_of(theorem: Theorem | str) -> str:
-    """Return the text of a theorem's statement.
-
-    Raises:
-        UsageError: If a traced theorem has none.
-    """
+    """Return the text of a theorem's statement; ``UsageError`` if a traced one has none."""
     statement = theorem if isinstance(theorem, str) else theorem.theorem_statement
     if not statement:
         raise UsageError("the theorem has no statement; trace its repository again")

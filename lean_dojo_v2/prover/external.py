@@ -21,7 +21,6 @@ from lean_dojo_v2.prover.suggestion import GeneratorError, Suggestion
 if TYPE_CHECKING:
     from openai import OpenAI
 
-
 _log = logging.getLogger(__name__)
 _learning = threading.Lock()
 DEFAULT_MODEL = "deepseek-ai/DeepSeek-Prover-V2-671B:novita"

@@ -47,15 +47,12 @@ class Problem(Opens, Protocol):
 
 @attrs.frozen
 class TheoremProblem:
-    """A theorem of a file, to be proved in its file's context.
-
-    Attributes:
-        shown: What a model reads that writes a whole proof: a prompt's text, or the traced theorem;
-            ``None``: the statement.
-    """
+    """A theorem of a file, to be proved in its file's context."""
 
     source: lean.SourceTheorem
     shown: str | Theorem | None = attrs.field(default=None, eq=False)
+    """What a model reads that writes a whole proof: a prompt's text, or the traced theorem;
+    ``None``: the statement."""
 
     @property
     def name(self) -> str:

@@ -148,10 +148,8 @@ class Sorry:
 def find_sorries(server: lean.Server, text: str, file_path: str) -> tuple[list[Sorry], list[str]]:
     """Find every ``sorry`` of a file, in order, and the errors that Lean reports of it.
 
-    If it imports from a project, that is the engine's.
-
-    Raises:
-        RequestError: If the file cannot be opened: its header, or a module that it imports.
+    If it imports from a project, that is the engine's. ``RequestError`` if the file cannot be
+    opened: its header, or a module that it imports.
     """
     found: list[Sorry] = []
     units, places = _units(server, text), lean.PositionMap(text)

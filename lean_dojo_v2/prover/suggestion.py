@@ -97,11 +97,7 @@ class PremiseSource(Protocol):
 class Step(NamedTuple):
     """A tactic that Lean accepted, with the states around it, as Lean prints them.
 
-    Attributes:
-        before: The state before it.
-        prefix: The tactics before it, one a line.
-        tactic: The tactic.
-        after: The state that it leaves; empty if unknown.
+    The prefix is the tactics before it, one a line; the state after it is empty if unknown.
     """
 
     before: str

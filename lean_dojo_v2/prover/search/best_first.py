@@ -54,11 +54,8 @@ BatchReport: TypeAlias = Callable[[Sequence[tuple[str, Node, Sequence[Suggestion
 class BestFirstSearch:
     """Searches for proofs of many problems with one generator and a few engines.
 
-    Attributes:
-        generator: Proposes tactics.
-        settings: Limits, order and seed.
-        progress: Estimates how far a state is from the end of its proof, optional.
-        premises: Retrieves premises for the generator's prompt, optional.
+    ``progress`` estimates how far a state is from the end of its proof; ``premises`` retrieves
+    premises for the generator's prompt. Both are optional.
     """
 
     generator: TacticGenerator
@@ -79,12 +76,9 @@ class BestFirstSearch:
     ) -> Iterator[tuple[int, SearchResult]]:
         """Search all problems; yield each result with its index as soon as it is known.
 
-        Args:
-            problems: The problems.
-            servers: Engines to use, at least one. A theorem stays on the engine that opened it,
-                where its states live; theorems of one file go to one engine, unless it is
-                much busier than the others.
-            on_batch: Called after every generated batch.
+        A theorem stays on the engine that opened it, where its states live; theorems of one file go
+        to one engine, unless it is much busier than the others. ``on_batch`` is called after every
+        generated batch.
 
         Raises:
             UsageError: If there is no server.

@@ -57,12 +57,7 @@ class Node:
 
 @attrs.define
 class SearchTree:
-    """All states of one search, by number.
-
-    Attributes:
-        name: The theorem.
-        nodes: The states, in the order they were reached.
-    """
+    """All states of the search for a theorem, by number: in the order they were reached."""
 
     name: str
     nodes: list[Node] = attrs.Factory(list)
@@ -110,11 +105,7 @@ class SearchTree:
 
     @classmethod
     def load(cls, path: Path | str) -> Self:
-        """Load from :meth:`save`.
-
-        Raises:
-            DataError: If the file is not a search tree.
-        """
+        """Load from :meth:`save`; ``DataError`` if the file is not a search tree."""
         try:
             return cls.from_dict(orjson.loads(Path(path).read_bytes()))
         except (OSError, ValueError, TypeError, KeyError) as error:

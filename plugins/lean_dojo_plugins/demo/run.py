@@ -119,11 +119,7 @@ class Demo:
         return self.folder / "database.json"
 
     def run(self) -> list[DemoStage]:
-        """Run all stages, and return what each prover proved.
-
-        Raises:
-            UsageError: If the folder holds another demo, or no model ships with this package.
-        """
+        """Run all stages, and return what each prover proved."""
         if shipped_model() is None:
             raise UsageError(
                 "this package contains no model; reinstall it, or run `make base-model` in the "

@@ -187,7 +187,8 @@ class RetrievalRun:
         ):
             return finished  # killed before the run's record was written
         if is_main:
-            checkpoints.remove_leftovers(folder)
+            for cut_off in folder.glob(".*.ckpt.*.tmp"):  # a kill interrupted its writing
+                cut_off.unlink()
             database.export_merged_data(self._so_far, self.data_path)
             copy_metadata(self.data_path, self._folder)
             record_environment(self._folder)

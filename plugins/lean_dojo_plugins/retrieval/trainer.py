@@ -37,11 +37,7 @@ def _config(value: TrainingConfig | None) -> TrainingConfig:
 
 @attrs.define(slots=False, eq=False)
 class RetrievalTrainer:
-    """Trains and evaluates a ``PremiseRetriever``.
-
-    Attributes:
-        config: Every setting; default ``TrainingConfig()``.
-        formatter: Name of the dataset formatter that gives states and premises.
+    """Trains and evaluates a ``PremiseRetriever``, by default with ``TrainingConfig()``.
 
     Raises:
         ConfigError: If ``config`` is something else.
@@ -52,7 +48,9 @@ class RetrievalTrainer:
         default=None, converter=_config, metadata={"help": "Every setting of retriever training."}
     )
     formatter: str = attrs.field(
-        default="premise-pairs", kw_only=True, metadata={"help": "Dataset formatter."}
+        default="premise-pairs",
+        kw_only=True,
+        metadata={"help": "Dataset formatter of states and premises."},
     )
     callbacks: training.Callbacks = training.callbacks_setting("pytorch_lightning.Callback")
     _trained_on: Path | None = attrs.field(default=None, init=False, repr=False)
@@ -95,14 +93,8 @@ class RetrievalTrainer:
 
         After a kill, the same call resumes: finished repositories stay finished, and the current
         one continues from its last checkpoint. A call after a finished run starts a new run from
-        the latest checkpoint.
-
-        Args:
-            repos: Repositories in curriculum order; each has ``url`` and ``commit``.
-            database: Has ``export_merged_data(repos, data_path)``.
-            data_path: Folder for the exported data; by default ``$RAID_DIR/data/merged``.
-            model_checkpoint_path: Checkpoint to start from; default: the latest one, or
-                ``config.model_name`` if there is none.
+        the latest checkpoint, if no other is given, or from ``config.model_name`` if there is none.
+        The database exports its data to ``data_path``, by default ``$RAID_DIR/data/merged``.
 
         Raises:
             EmptyDatasetError: If no repository has a tactic that uses a premise.
@@ -133,19 +125,13 @@ class RetrievalTrainer:
             run.train(database)
 
     def find_latest_checkpoint(self) -> Path | None:
-        """Return the checkpoint that was saved last, ``None`` if there is none.
-
-        Truncated files are skipped with a warning.
-        """
+        """Return the checkpoint saved last, if any; truncated files are skipped with a warning."""
         from lean_dojo_plugins.retrieval.model import checkpoints
 
         return checkpoints.find_latest(self.output_dir)
 
     def find_best_checkpoint(self) -> Path | None:
-        """Return the checkpoint with the highest validation Recall@10, ``None`` without any.
-
-        Truncated files are skipped with a warning.
-        """
+        """Return the checkpoint of the highest validation Recall@10, if any, as above."""
         from lean_dojo_plugins.retrieval.model import checkpoints
 
         return checkpoints.find_best(self.output_dir)
@@ -161,16 +147,13 @@ class RetrievalTrainer:
 
         Logs R@1, R@10 (percent) and MRR for ``random`` and ``novel_premises`` and writes
         ``evaluation.json`` and ``evaluation.md`` beside the checkpoints. Without a checkpoint,
-        ``config.model_name`` is evaluated.
+        ``config.model_name`` is evaluated. ``str()`` of the report is the table.
 
         Args:
             data_path: A dataset folder or a folder of such; by default the data that this object
                 trained on, or ``$RAID_DIR/data`` if it has not trained on data elsewhere.
             split: ``"test"``, ``"val"`` or ``"train"``.
             dataset_path: Alias of ``data_path``.
-
-        Returns:
-            All rows; ``str()`` of it is the table.
 
         Raises:
             DataError: If there is no dataset, or it cannot be read.

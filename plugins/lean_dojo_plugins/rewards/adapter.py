@@ -33,10 +33,7 @@ Scores = list[float | None]
 def completion_texts(completions: Sequence[Any]) -> list[str]:
     """Return completions as texts, whether TRL passes texts or, for a conversation, messages.
 
-    Of several messages, the assistant's are joined by line ends.
-
-    Raises:
-        TypeError: If an item is neither.
+    Of several messages, the assistant's are joined by line ends. ``TypeError`` for anything else.
 
     >>> completion_texts(["simp", [{"role": "assistant", "content": "rfl"}]])
     ['simp', 'rfl']
@@ -94,10 +91,8 @@ class AdaptedReward:
     def __call__(self, completions: Sequence[Any], **kwargs: Any) -> Scores:
         """Score a batch: one number or ``None`` per completion, a text or a message list.
 
-        Dataset columns, as lists, and what TRL adds are passed on unchanged.
-
-        Raises:
-            RewardError: If the function raises, or gives anything but one number each.
+        Dataset columns, as lists, and what TRL adds are passed on unchanged. ``RewardError`` if the
+        function raises, or gives anything but one number each.
         """
         items: list[Any]
         if self.messages:
@@ -147,10 +142,8 @@ class AdaptedReward:
         """Return what the reward says of parts of completions; call the reward itself before.
 
         Each text or message list has its spans; ``None`` where nothing is known, or the reward has
-        no spans. The columns are the dataset's, as lists.
-
-        Raises:
-            RewardError: If its method raises, or gives anything but spans inside each text.
+        no spans. The columns are the dataset's, as lists. ``RewardError`` if its method raises, or
+        gives anything but spans inside each text.
         """
         texts = completion_texts(completions)
         if not isinstance(self.function, Locates):
@@ -186,11 +179,7 @@ class AdaptedReward:
             reward.close()
 
     def check(self, result: Any, completions: Sequence[Any]) -> Scores:
-        """Convert what the function returned, a tensor, array or list, to numbers; check them.
-
-        Raises:
-            RewardError: For a wrong shape or length, or an item that is not a number.
-        """
+        """Convert a tensor, array or list to numbers; ``RewardError`` if it lacks one for each."""
         # Tensors and arrays both have tolist(); asking for it needs no import of either library.
         values = result.tolist() if hasattr(result, "tolist") else result
         if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Sequence):
@@ -318,10 +307,7 @@ def adapt(
 ) -> AdaptedReward:
     """Wrap a reward function for TRL; the arguments are attributes of :class:`AdaptedReward`.
 
-    The name is the function's own if not given.
-
-    Raises:
-        UsageError: If it does not take completions.
+    The name is the function's own if not given. ``UsageError`` if it does not take completions.
     """
     own = getattr(function, "__name__", None) or type(function).__name__
     adapted = AdaptedReward(function, name or own, provenance, weight, messages, columns, timeout)

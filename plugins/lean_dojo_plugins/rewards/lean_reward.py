@@ -22,12 +22,8 @@ _log = logging.getLogger(__name__)
 a_number = fields.must_be("a number", fields.is_number)
 SHOWN = 200
 """Characters shown of an example."""
-
-
 Question: TypeAlias = tuple[RowTask, str]
 """A place, and the completion to judge there."""
-
-
 _FALLBACKS = {
     Fallback.NO_DIGEST: "the data has no digest of the state, so the replayed one is compared by "
     "its text",

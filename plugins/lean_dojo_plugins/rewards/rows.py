@@ -48,11 +48,9 @@ class RowTask(ABC):
 
     @abstractmethod
     def open(self, server: lean.Server) -> lean.GoalState:
-        """Open its state in an engine of its project.
+        """Open its state in an engine of its project, or raise ``LeanError``.
 
-        Raises:
-            LeanError: If that is not possible.
-            EngineLostError: If the engine died or the time was up.
+        That is an ``EngineLostError`` if the engine died or the time was up.
         """
 
     def submit(
@@ -82,10 +80,8 @@ def problem_of_row(
 
     A row of ``tactic-prompt`` is a :class:`RowState`, as is one with ``problem`` alone. A row of
     ``whole-proof``, or of ``grpo``'s ``statements``, is a :class:`RowTheorem`. ``projects`` are
-    folders of repositories by address; others are taken from where they were traced.
-
-    Raises:
-        UsageError: If the row has no ``problem``.
+    folders of repositories by address; others are taken from where they were traced. A row without
+    ``problem`` is a ``UsageError``.
     """
     if row.get("problem") is None:
         raise UsageError(
@@ -134,13 +130,10 @@ class Replay:
 
 @attrs.frozen
 class RowState(RowTask):
-    """A state to check tactics at: its goal is the state as Lean printed it.
-
-    Attributes:
-        replay: Data for a replay; ``None`` if there is only the text.
-    """
+    """A state to check tactics at: its goal is the state as Lean printed it."""
 
     replay: Replay | None = None
+    """Data for a replay; ``None`` if there is only the text."""
 
     @property
     def own_names(self) -> tuple[str, ...]:
@@ -250,11 +243,7 @@ class RowTheorem(RowTask):
 
     @property
     def source(self) -> lean.SourceTheorem:
-        """The theorem in its file, or in one of its own.
-
-        Raises:
-            LeanError: If its file cannot be read, or its position is unknown.
-        """
+        """The theorem in its file or one of its own; ``LeanError`` if file or place is missing."""
         if self.place is None:
             problem = BenchmarkProblem(
                 full_name=self.goal, statement=self.statement, header=self.header or ""

@@ -18,8 +18,6 @@ TASK = (
     "Prove this theorem in Lean 4. Send one tactic at a time with the tool `tactic`; `undo` takes "
     "the last one back, `state` shows what is left to prove."
 )
-
-
 _ERRORS = {
     lean.Verdict.UNPARSED: "not a tactic",
     lean.Verdict.REFUSED: "refused",

@@ -104,11 +104,7 @@ class RetrievalProver(BaseProver):
         ]
 
     def generate_whole_proof(self, theorem: Theorem | str) -> str:
-        """Write a complete proof; see :meth:`BaseProver.generate_whole_proof`.
-
-        Raises:
-            UsageError: If the generator is a sequence-to-sequence model, which writes tactics.
-        """
+        """Write a complete proof; a sequence-to-sequence model writes tactics: ``UsageError``."""
         if self._causal is None:
             raise UsageError(
                 "this generator writes one tactic at a time; use it for search, or use a causal "

@@ -15,7 +15,6 @@ from lean_dojo_v2.files import STATE_FILE, read_json
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-
 SHORT = 10
 """Minimum number of steps for a trend from the first to the last fifth."""
 

@@ -28,15 +28,8 @@ from starlette.staticfiles import StaticFiles
 
 from lean_dojo_core.errors import LeanDojoError, UsageError
 from lean_dojo_plugins.services.folders import NotGivenError
-from lean_dojo_plugins.services.serve import kimina
-from lean_dojo_plugins.services.serve.kimina import KiminaCheck
+from lean_dojo_plugins.services.serve import kimina, requests
 from lean_dojo_plugins.services.serve.playground import Playground, SearchQuestion, SuggestQuestion
-from lean_dojo_plugins.services.serve.requests import (
-    FileQuestion,
-    ProofQuestion,
-    RewardQuestion,
-    TacticQuestion,
-)
 from lean_dojo_plugins.services.serve.security import LOCAL_HOSTS, Walls, refusal
 from lean_dojo_plugins.services.serve.service import VerdictService
 from lean_dojo_v2 import lean, prover as provers
@@ -75,13 +68,13 @@ def make_app(
     routes = [
         Route("/health", _health),
         Route("/metrics", _metrics),
-        _posted("/v1/tactic", "tactic", TacticQuestion, _tactic),
-        _posted("/v1/proof", "proof", ProofQuestion, _proof),
-        _posted("/v1/file", "file", FileQuestion, _file),
-        _posted("/v1/reward", "reward", RewardQuestion, _reward),
+        _posted("/v1/tactic", "tactic", requests.TacticQuestion, _tactic),
+        _posted("/v1/proof", "proof", requests.ProofQuestion, _proof),
+        _posted("/v1/file", "file", requests.FileQuestion, _file),
+        _posted("/v1/reward", "reward", requests.RewardQuestion, _reward),
         _posted("/v1/suggest", "suggest", SuggestQuestion, playground.suggest),
         _posted("/v1/search", "search", SearchQuestion, playground.search),
-        _posted("/api/check", "kimina", KiminaCheck, kimina.check),
+        _posted("/api/check", "kimina", kimina.KiminaCheck, kimina.check),
         Route("/", _page),
         Mount("/page", StaticFiles(directory=PAGE)),
     ]
@@ -170,7 +163,7 @@ async def _metrics(request: Request) -> Response:
     return Response(generate_latest(service.metrics), media_type=CONTENT_TYPE_LATEST)
 
 
-async def _tactic(service: VerdictService, question: TacticQuestion) -> Answer:
+async def _tactic(service: VerdictService, question: requests.TacticQuestion) -> Answer:
     start: provers.Opens
     if question.goal is not None:
         start, header = provers.StatedGoal(question.goal), None
@@ -184,7 +177,7 @@ async def _tactic(service: VerdictService, question: TacticQuestion) -> Answer:
     return answer
 
 
-async def _proof(service: VerdictService, question: ProofQuestion) -> Answer:
+async def _proof(service: VerdictService, question: requests.ProofQuestion) -> Answer:
     problem = problem_of_row(question.row).problem
     how = {"header": _modules(question.header), "owner": question.owner}
     fields = (problem, question.proof)
@@ -193,7 +186,7 @@ async def _proof(service: VerdictService, question: ProofQuestion) -> Answer:
     return answer
 
 
-async def _file(service: VerdictService, question: FileQuestion) -> Answer:
+async def _file(service: VerdictService, question: requests.FileQuestion) -> Answer:
     fields = (question.text, question.reference)
     header = _modules(question.text)
     answer = await _judged(service, question.timeout, provers.judge_file, *fields, header=header)
@@ -201,7 +194,7 @@ async def _file(service: VerdictService, question: FileQuestion) -> Answer:
     return answer
 
 
-async def _reward(service: VerdictService, question: RewardQuestion) -> Answer:
+async def _reward(service: VerdictService, question: requests.RewardQuestion) -> Answer:
     fields = (question.reward, question.completions, question.columns)
     return {"scores": await asyncio.to_thread(service.score, *fields)}
 

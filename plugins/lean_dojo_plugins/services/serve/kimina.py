@@ -87,8 +87,10 @@ async def _response(service: VerdictService, text: str, seconds: float) -> dict[
             end = {**pos, "column": pos["column"] + len("sorry")}
             sorries.append({"pos": pos, "endPos": end, "goal": one["goal"]})
     # A `sorry` that Kimina's own server would not list, and every other refusal, is an error. A
-    # text that states no theorem is none: `#eval` is answered by its messages.
-    proves = found["theorems"] or refusal is not None or _states(text)
+    # text that states no theorem is none: `#eval` is answered by its messages. A program in a text
+    # may keep its theorem from Lean's list.
+    stated = any(token.text in {"theorem", "lemma"} for token in lean.code_tokens(text))
+    proves = found["theorems"] or refusal is not None or stated
     no_error = all(message["severity"] != "error" for message in messages)
     if not found["valid"] and proves and not sorries and no_error:
         start = {"line": 1, "column": 0}
@@ -101,8 +103,3 @@ async def _response(service: VerdictService, text: str, seconds: float) -> dict[
     if sorries:
         response["sorries"] = sorries
     return response
-
-
-def _states(text: str) -> bool:
-    """Whether a text states a theorem; a program in it may keep the theorem from Lean's list."""
-    return any(token.text in {"theorem", "lemma"} for token in lean.code_tokens(text))
