@@ -20,11 +20,15 @@ PASSING = frozenset({Failure.ENGINE, Failure.GENERATOR})
 
 @attrs.frozen
 class Attempt(SearchResult):
-    """One attempt at one theorem: the result of its search, without the tree."""
+    """One attempt at one theorem: the result of its search, without the tree.
+
+    Attributes:
+        number: Number of the attempt, from 0.
+        group: The benchmark's split, if any.
+    """
 
     number: int = 0
     group: str | None = None
-    """The benchmark's split, if any."""
 
     @classmethod
     def of(cls, name: str, number: int, group: str | None, result: SearchResult) -> Self:

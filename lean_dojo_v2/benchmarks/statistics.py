@@ -26,7 +26,14 @@ def _wilson(share: float, count: float) -> tuple[float, float]:
 
 @attrs.frozen
 class Share:
-    """A share of theorems proved, of those tried, with its 95 % interval (Wilson 1927)."""
+    """A share of theorems proved.
+
+    Attributes:
+        proved: Theorems proved.
+        tried: Theorems tried.
+        low: Lower end of the 95 % interval of the share (Wilson 1927).
+        high: Its upper end.
+    """
 
     proved: int
     tried: int
@@ -65,7 +72,13 @@ class Share:
 
 @attrs.frozen
 class Estimate:
-    """An estimated share of theorems, with its 95 % interval."""
+    """An estimated share of theorems.
+
+    Attributes:
+        value: The share.
+        low: Lower end of its 95 % interval.
+        high: Its upper end.
+    """
 
     value: float
     low: float
@@ -128,12 +141,19 @@ def curve(expansions: Iterable[int], weight: float = 1.0) -> list[tuple[int, flo
 
 @attrs.frozen
 class Comparison:
-    """Two runs over the same theorems: how many both proved, only one of them, or neither.
+    """Two runs over the same theorems.
 
-    ``p`` is the two-sided p-value of the exact paired test (McNemar with the binomial
-    distribution). ``difference`` is the first's share of all theorems less the second's, with its
-    95 % interval over theorems (Newcombe 1998, for paired shares, from Wilson's intervals). Near
-    p = 0.05 that may exclude 0 although the conservative exact test is not significant.
+    Attributes:
+        both: Theorems that both proved.
+        only_first: Those that the first alone proved.
+        only_second: Those that the second alone proved.
+        neither: Those that neither proved.
+        p: Two-sided p-value of the exact paired test (McNemar with the binomial distribution).
+        difference: The first's share of all theorems less the second's.
+        low: Lower end of its 95 % interval over theorems (Newcombe 1998, for paired shares, from
+            Wilson's intervals). Near p = 0.05 it may exclude 0 although the conservative exact test
+            is not significant.
+        high: Its upper end.
     """
 
     both: int

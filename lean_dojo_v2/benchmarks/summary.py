@@ -115,11 +115,17 @@ def proved_by(attempts: Sequence[Attempt]) -> dict[str, bool]:
 
 @attrs.frozen
 class Compared:
-    """A comparison with another run, whose folder is ``run``, on the theorems that both tried.
+    """A comparison of two runs on the theorems that both tried.
 
-    The first attempts at each theorem are compared, as many as both runs have made. The settings
-    that differ are named with dots, and without the prover's. In ``counts``, ``first`` is this run;
-    ``gained`` are theorems that it alone proved, ``lost`` those that the other alone proved.
+    Attributes:
+        run: The other run's folder.
+        attempts: Attempts compared per theorem: the first ones, as many as both runs have
+            made.
+        differences: Settings other than the prover's that differ there, by their dotted names.
+        theorems: Theorems that both tried.
+        counts: Which proved what; ``first`` is this run.
+        gained: Theorems that this run alone proved.
+        lost: Theorems that the other alone proved.
     """
 
     run: str
@@ -133,10 +139,15 @@ class Compared:
 
 @attrs.frozen
 class Report:
-    """Results of a benchmark run, beside Lean's automation alone if that was run.
+    """Results of a benchmark run.
 
-    ``beyond`` are theorems that the prover proved and automation does not; ``missed`` those that
-    automation proves and the prover did not.
+    Attributes:
+        request: The request.
+        prover: The prover's results.
+        automation: Results of Lean's automation alone; ``None`` if it was not run.
+        beyond: Theorems that the prover proved and automation does not.
+        missed: Theorems that automation proves and the prover did not.
+        compared: The comparison with another run, if any.
     """
 
     request: Mapping[str, Any]

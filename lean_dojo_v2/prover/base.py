@@ -71,14 +71,9 @@ class BaseProver(ABC):
     ) -> Sequence[str | GeneratorError]:
         """Sample a complete proof of each theorem, unchecked.
 
-        Each has a seed; its proof does not depend on the others. By default each proof comes from
-        :meth:`generate_whole_proof`, without sampling.
-
-        Returns:
-            The proofs; an error in place of one that failed while others succeeded.
-
-        Raises:
-            GeneratorError: If all of them fail.
+        Each has a seed; its proof does not depend on the others. An error stands in place of one
+        that failed; a ``GeneratorError`` is raised if all of them fail. By default each proof comes
+        from :meth:`generate_whole_proof`, without sampling.
         """
         assert len(seeds) == len(theorems)
         return answered(self.generate_whole_proof, theorems)
@@ -170,9 +165,7 @@ def answered(
 def source_in(project: Path | str | None, theorem: Theorem) -> SourceTheorem:
     """Read the file of a theorem in the folder that holds its repository.
 
-    Raises:
-        UsageError: If there is no folder.
-        LeanError: If the file cannot be read.
+    ``UsageError`` if there is no folder, ``LeanError`` if the file cannot be read.
     """
     if project is None:
         raise UsageError(

@@ -5,8 +5,6 @@ theorem, the results are those of one machine. What an actor had not finished wh
 was lost is searched again by another.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 from collections import Counter, deque
@@ -32,6 +30,43 @@ TRIES = 3
 MakesProver: TypeAlias = Callable[[ProverConfig], AnyProver]
 
 log = logging.getLogger(__name__)
+
+
+@attrs.frozen
+class _Work:
+    """Problems with their numbers, what their engines are made like, and what is done with them."""
+
+    settings: ProverConfig
+    problems: Sequence[tuple[int, Problem]]
+    engine: Server
+    whole_proof: bool = False
+    seed: int | None = None
+
+
+@attrs.define(eq=False)
+class _Slot:
+    """Room for one actor of the cluster."""
+
+    actor: Any = None
+    taken: list[int] = attrs.Factory(list)  # the problems that it is at
+    failures: int = 0  # how often in a row none has started
+
+    def lose(self, error: Exception) -> list[int]:
+        """Give up its actor, and return what was lost with it; raise if none starts."""
+        lost, self.taken, self.actor = self.taken, [], None
+        self.failures += not lost
+        if self.failures == TRIES:
+            raise EngineUnavailableError(
+                "no actor starts on the Ray cluster, whose nodes all need this package; after "
+                f"{TRIES} tries: {error}"
+            )
+        if lost:
+            log.warning(
+                "an actor of the cluster is gone (%s); %s searched again",
+                str(error).partition("\n")[0],
+                counted(len(lost), "theorem is", "theorems are"),
+            )
+        return lost
 
 
 class ClusterProver:
@@ -157,43 +192,6 @@ class ClusterProver:
             raise error
         slot.taken.remove(index)
         return index, result
-
-
-@attrs.frozen
-class _Work:
-    """Problems with their numbers, what their engines are made like, and what is done with them."""
-
-    settings: ProverConfig
-    problems: Sequence[tuple[int, Problem]]
-    engine: Server
-    whole_proof: bool = False
-    seed: int | None = None
-
-
-@attrs.define(eq=False)
-class _Slot:
-    """Room for one actor of the cluster."""
-
-    actor: Any = None
-    taken: list[int] = attrs.Factory(list)  # the problems that it is at
-    failures: int = 0  # how often in a row none has started
-
-    def lose(self, error: Exception) -> list[int]:
-        """Give up its actor, and return what was lost with it; raise if none starts."""
-        lost, self.taken, self.actor = self.taken, [], None
-        self.failures += not lost
-        if self.failures == TRIES:
-            raise EngineUnavailableError(
-                "no actor starts on the Ray cluster, whose nodes all need this package; after "
-                f"{TRIES} tries: {error}"
-            )
-        if lost:
-            log.warning(
-                "an actor of the cluster is gone (%s); %s searched again",
-                str(error).partition("\n")[0],
-                counted(len(lost), "theorem is", "theorems are"),
-            )
-        return lost
 
 
 def _given_up(problem: Problem, error: Exception) -> SearchResult:

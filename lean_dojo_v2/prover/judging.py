@@ -51,11 +51,8 @@ def play_tactic(
     """Run a tactic, which is hostile input, after others; a proof that it finishes is verified.
 
     It may take so many of Lean's heartbeats (``None``: Lean's own limit), and seconds, a safety
-    net.
-
-    Raises:
-        RequestError: The earlier tactics cannot be replayed.
-        EngineLostError: The engine was lost; another one may succeed.
+    net. ``RequestError`` if the earlier tactics cannot be replayed, ``EngineLostError`` if the
+    engine was lost; another one may succeed.
     """
     before = replay(server, problem, tactics, heartbeats=heartbeats)
     outcome = lean.check_tactic(

@@ -116,12 +116,9 @@ def replay(
 ) -> lean.GoalState:
     """Open a problem and run tactics from it, reusing states that the engine still holds.
 
-    The tactics are hostile input; heartbeats and seconds count for each of them.
-
-    Raises:
-        RequestError: Lean does not accept one of the tactics.
-        EngineLostError: The engine was lost, and its states with it; another one may succeed.
-        LeanError: The problem cannot be opened.
+    The tactics are hostile input; heartbeats and seconds count for each of them. ``RequestError``
+    if Lean does not accept one, ``LeanError`` if the problem cannot be opened, ``EngineLostError``
+    if the engine was lost, and its states with it; another one may succeed.
     """
     kept, played = _kept_of(server), tuple(tactics)
     for done in range(len(played), -1, -1):

@@ -17,8 +17,9 @@ class GeneratorError(LeanDojoError):
 class Patience:
     """Distinguishes occasional failures of a generator from a broken one.
 
-    ``failures``, since the last answer, start one short of the limit: a generator that fails at
-    first will never work.
+    Attributes:
+        failures: Failures since the last answer. It starts one short of the limit, since a
+            generator that fails at first will never work.
     """
 
     failures: int = 2
@@ -36,7 +37,12 @@ class Patience:
 
 @attrs.frozen
 class Place:
-    """A theorem's file in its repository and its start there: they decide what it may cite."""
+    """The place of a theorem, which determines its accessible premises.
+
+    Attributes:
+        file_path: The file, relative to its repository.
+        start: Where the theorem starts in it.
+    """
 
     file_path: str
     start: Position
@@ -69,18 +75,10 @@ class TacticGenerator(Protocol):
     def generate(
         self, goals: Sequence[str], *, num_samples: int, premises: Sequence[Sequence[str]] = ()
     ) -> list[list[Suggestion]]:
-        """Sample tactics.
+        """Sample tactics for each goal, in any order, possibly none; duplicates may be merged.
 
-        Args:
-            goals: States as Lean prints them; one batch.
-            num_samples: Tactics to sample for each goal; duplicates may be merged.
-            premises: For each goal the texts of retrieved premises; empty for none.
-
-        Returns:
-            For each goal its suggestions, in any order; possibly none.
-
-        Raises:
-            GeneratorError: If it fails on this batch; the search continues without.
+        The goals are states as Lean prints them, one batch; for each there are the texts of
+        retrieved premises, if any. A ``GeneratorError`` fails this batch; the search continues.
         """
 
 
@@ -97,7 +95,11 @@ class PremiseSource(Protocol):
 class Step(NamedTuple):
     """A tactic that Lean accepted, with the states around it, as Lean prints them.
 
-    The prefix is the tactics before it, one a line; the state after it is empty if unknown.
+    Attributes:
+        before: The state before it.
+        prefix: The tactics before it, one a line.
+        tactic: The tactic.
+        after: The state that it leaves; empty if unknown.
     """
 
     before: str

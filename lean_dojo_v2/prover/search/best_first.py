@@ -54,8 +54,11 @@ BatchReport: TypeAlias = Callable[[Sequence[tuple[str, Node, Sequence[Suggestion
 class BestFirstSearch:
     """Searches for proofs of many problems with one generator and a few engines.
 
-    ``progress`` estimates how far a state is from the end of its proof; ``premises`` retrieves
-    premises for the generator's prompt. Both are optional.
+    Attributes:
+        generator: Proposes tactics.
+        settings: Limits, order and seed.
+        progress: Estimates how far a state is from the end of its proof, optional.
+        premises: Retrieves premises for the generator's prompt, optional.
     """
 
     generator: TacticGenerator
@@ -78,11 +81,8 @@ class BestFirstSearch:
 
         A theorem stays on the engine that opened it, where its states live; theorems of one file go
         to one engine, unless it is much busier than the others. ``on_batch`` is called after every
-        generated batch.
-
-        Raises:
-            UsageError: If there is no server.
-            GeneratorError: If the generator keeps failing.
+        generated batch. ``UsageError`` if there is no server, ``GeneratorError`` if the generator
+        keeps failing.
         """
         if not servers:
             raise UsageError("a search needs at least one Lean server")
@@ -262,7 +262,6 @@ class _Pass:
             self.on_batch(report)
 
     def _queue_found(self, tasks: Sequence[_Task]) -> None:
-        """Queue the states reached by Lean."""
         found = [(task.run, child) for task in tasks for child in task.found]
         for (run, child), distance in zip(found, self._distances(found), strict=True):
             run.push(child, distance)

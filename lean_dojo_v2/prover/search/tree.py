@@ -57,7 +57,12 @@ class Node:
 
 @attrs.define
 class SearchTree:
-    """All states of the search for a theorem, by number: in the order they were reached."""
+    """All states of one search, by number.
+
+    Attributes:
+        name: The theorem.
+        nodes: The states, in the order they were reached.
+    """
 
     name: str
     nodes: list[Node] = attrs.Factory(list)

@@ -290,7 +290,6 @@ class RetrievalRun:
         return ", ".join(map(_short, self._new))
 
     def _forgetting(self) -> Forgetting:
-        """Read the run's matrix, or begin it."""
         matrix = Forgetting("R@10 (percent)", higher_is_better=True, run=self.number)
         return matrix.resumed(self._folder)
 

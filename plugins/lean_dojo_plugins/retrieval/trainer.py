@@ -37,7 +37,11 @@ def _config(value: TrainingConfig | None) -> TrainingConfig:
 
 @attrs.define(slots=False, eq=False)
 class RetrievalTrainer:
-    """Trains and evaluates a ``PremiseRetriever``, by default with ``TrainingConfig()``.
+    """Trains and evaluates a ``PremiseRetriever``.
+
+    Attributes:
+        config: Every setting; default ``TrainingConfig()``.
+        formatter: Name of the dataset formatter that gives states and premises.
 
     Raises:
         ConfigError: If ``config`` is something else.
@@ -48,9 +52,7 @@ class RetrievalTrainer:
         default=None, converter=_config, metadata={"help": "Every setting of retriever training."}
     )
     formatter: str = attrs.field(
-        default="premise-pairs",
-        kw_only=True,
-        metadata={"help": "Dataset formatter of states and premises."},
+        default="premise-pairs", kw_only=True, metadata={"help": "Dataset formatter."}
     )
     callbacks: training.Callbacks = training.callbacks_setting("pytorch_lightning.Callback")
     _trained_on: Path | None = attrs.field(default=None, init=False, repr=False)
@@ -96,10 +98,8 @@ class RetrievalTrainer:
         the latest checkpoint, if no other is given, or from ``config.model_name`` if there is none.
         The database exports its data to ``data_path``, by default ``$RAID_DIR/data/merged``.
 
-        Raises:
-            EmptyDatasetError: If no repository has a tactic that uses a premise.
-            CheckpointError: If the start cannot be loaded.
-            DataError: If the exported data is bad.
+        ``EmptyDatasetError`` if no repository has a tactic that uses a premise, ``CheckpointError``
+        if the start cannot be loaded, ``DataError`` if the exported data is bad.
         """
         import pytorch_lightning as pl
         from accelerate import PartialState
@@ -149,15 +149,10 @@ class RetrievalTrainer:
         ``evaluation.json`` and ``evaluation.md`` beside the checkpoints. Without a checkpoint,
         ``config.model_name`` is evaluated. ``str()`` of the report is the table.
 
-        Args:
-            data_path: A dataset folder or a folder of such; by default the data that this object
-                trained on, or ``$RAID_DIR/data`` if it has not trained on data elsewhere.
-            split: ``"test"``, ``"val"`` or ``"train"``.
-            dataset_path: Alias of ``data_path``.
-
-        Raises:
-            DataError: If there is no dataset, or it cannot be read.
-            CheckpointError: If the model cannot be loaded.
+        ``data_path``, or ``dataset_path``, is a dataset folder or a folder of such; by default the
+        data that this object trained on, or ``$RAID_DIR/data`` if it has not trained on data
+        elsewhere. The split is ``"test"``, ``"val"`` or ``"train"``. ``DataError`` if there is no
+        readable dataset, ``CheckpointError`` if the model cannot be loaded.
         """
         from lean_dojo_plugins.retrieval.evaluation import evaluate
         from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever

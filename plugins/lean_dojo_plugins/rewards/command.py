@@ -1,6 +1,7 @@
 """``lean-dojo reward``: score completions without training, check a reward function."""
 
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -59,10 +60,8 @@ def score(
         raise UnreadableFileError(
             f"lacks the column {missing[0]!r}, which {name} reads{training}", path=file
         )
-    try:
+    with closing(adapted):
         scores = adapted(completions, **columns)
-    finally:
-        adapted.close()
     if as_json:
         pairs = zip(scores, rows, strict=True)
         cli.emit_json([{"score": one, "completion": row["completion"]} for one, row in pairs])

@@ -136,10 +136,7 @@ class LeanReward(ABC):
         """Score a batch: one number or ``None`` per completion, a text or TRL's message list.
 
         The columns are the formatter's; ``log_metric`` is TRL's function for further metrics.
-
-        Raises:
-            UsageError: If a column is missing that the reward needs.
-            EngineUnavailableError: If no Lean engine can serve this.
+        ``UsageError`` if a column is missing, ``EngineUnavailableError`` if no engine can serve it.
         """
         questions = self._questions(completions, columns)
         before = attrs.evolve(self._counter)

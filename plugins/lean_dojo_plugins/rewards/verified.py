@@ -99,8 +99,7 @@ class PantographVerified(LeanReward):
     def warm_up(self, problem: Sequence[str] = (), **columns: Any) -> None:
         """Load what these states need while tactics for them are being generated.
 
-        Raises:
-            EngineUnavailableError: If no Lean engine can serve this.
+        ``EngineUnavailableError`` if no Lean engine can serve this.
         """
         rows = rows_of({**columns, "problem": problem}, len(problem))
         for task in dict.fromkeys(state_of_row(row, self.projects) for row in rows):

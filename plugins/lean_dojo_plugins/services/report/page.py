@@ -71,7 +71,6 @@ def _curriculum(contents: Contents) -> Iterator[tuple[str, str, list[dict[str, A
 
 
 def _tiles(contents: Contents) -> Iterator[Tile]:
-    """Yield the most important numbers."""
     if (best := contents.best_stage) is not None:
         proved, tried = contents.proved[best]
         note = f"theorems, with {best}" if best else "theorems"

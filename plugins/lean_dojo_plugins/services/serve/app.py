@@ -12,7 +12,8 @@ says when to try again) or 500 (an error of a plugin, or ours).
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -57,39 +58,37 @@ def make_app(
     playground's prover is Lean's automation by default. ``hosts`` are allowed host names, or any.
     """
     playground = Playground(prover or provers.AutomationProver())
+    posted = partial(_posted, service)
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
-        try:
+        with closing(service):
             yield
-        finally:
-            service.close()
 
     routes = [
-        Route("/health", _health),
-        Route("/metrics", _metrics),
-        _posted("/v1/tactic", "tactic", requests.TacticQuestion, _tactic),
-        _posted("/v1/proof", "proof", requests.ProofQuestion, _proof),
-        _posted("/v1/file", "file", requests.FileQuestion, _file),
-        _posted("/v1/reward", "reward", requests.RewardQuestion, _reward),
-        _posted("/v1/suggest", "suggest", SuggestQuestion, playground.suggest),
-        _posted("/v1/search", "search", SearchQuestion, playground.search),
-        _posted("/api/check", "kimina", kimina.KiminaCheck, kimina.check),
+        Route("/health", partial(_health, service)),
+        Route("/metrics", partial(_metrics, service)),
+        posted("/v1/tactic", "tactic", requests.TacticQuestion, _tactic),
+        posted("/v1/proof", "proof", requests.ProofQuestion, _proof),
+        posted("/v1/file", "file", requests.FileQuestion, _file),
+        posted("/v1/reward", "reward", requests.RewardQuestion, _reward),
+        posted("/v1/suggest", "suggest", SuggestQuestion, playground.suggest),
+        posted("/v1/search", "search", SearchQuestion, playground.search),
+        posted("/api/check", "kimina", kimina.KiminaCheck, kimina.check),
         Route("/", _page),
         Mount("/page", StaticFiles(directory=PAGE)),
     ]
     errors = (HTTPException, ValidationError, LeanDojoError, Exception)
-    app = Starlette(
+    return Starlette(
         routes=routes,
         middleware=[Middleware(Walls, hosts=hosts, token=token)],
         lifespan=lifespan,
         exception_handlers=dict.fromkeys(errors, _explained),
     )
-    app.state.service = service
-    return app
 
 
 def _posted(
+    service: VerdictService,
     path: str,
     kind: str,
     form: type[QuestionT],
@@ -98,7 +97,6 @@ def _posted(
     """Make a route: read the request, admit it, answer it."""
 
     async def endpoint(request: Request) -> Response:
-        service: VerdictService = request.app.state.service
         question = form.model_validate_json(await _body(request, service.limits.bytes))
         with service.admitted(kind):
             given = await answer(service, question)
@@ -108,7 +106,6 @@ def _posted(
 
 
 async def _body(request: Request, limit: int) -> bytes:
-    """Read a request of at most ``limit`` bytes."""
     body = bytearray()
     try:
         async with asyncio.timeout(BODY_SECONDS):
@@ -150,16 +147,14 @@ async def _page(_request: Request) -> Response:
     return FileResponse(PAGE / "index.html")
 
 
-async def _health(request: Request) -> Response:
-    service: VerdictService = request.app.state.service
+async def _health(service: VerdictService, _request: Request) -> Response:
     engines = service.pool.config.size
     return JSONResponse(
         {"status": "ok", "engines": engines, "open_requests": service.open_requests}
     )
 
 
-async def _metrics(request: Request) -> Response:
-    service: VerdictService = request.app.state.service
+async def _metrics(service: VerdictService, _request: Request) -> Response:
     return Response(generate_latest(service.metrics), media_type=CONTENT_TYPE_LATEST)
 
 
