@@ -32,10 +32,7 @@ class Attempt(SearchResult):
 
     @classmethod
     def of(cls, name: str, number: int, group: str | None, result: SearchResult) -> Self:
-        """Make an attempt from a search result.
-
-        Its tactics are not kept, since the proof's text contains them.
-        """
+        """Make an attempt from a search result, without its tactics, which its proof contains."""
         found = attrs.asdict(result, recurse=False)
         changed = {"name": name, "tactics": None, "seconds": round(result.seconds, 2), "tree": None}
         return cls(**{**found, **changed}, number=number, group=group)
@@ -57,14 +54,7 @@ class AttemptFolder:
     path: Path
 
     def begin(self, request: Mapping[str, Any]) -> None:
-        """Record the request, or check that it is the same as before.
-
-        Args:
-            request: Everything that determines the results, as plain data.
-
-        Raises:
-            UsageError: If the folder holds another run.
-        """
+        """Record all that determines the results; ``UsageError`` if the folder has another run."""
         wanted = orjson.loads(orjson.dumps(request))
         if (self.path / RUN_FILE).exists():
             if changed := differences(self.request(), wanted):
@@ -79,11 +69,7 @@ class AttemptFolder:
             atomic_write_bytes(self.path / RUN_FILE, content)
 
     def request(self) -> dict[str, Any]:
-        """Return the recorded request.
-
-        Raises:
-            DataError: If the folder holds no run.
-        """
+        """Return the recorded request; ``DataError`` if the folder holds no run."""
         file = self.path / RUN_FILE
         if not file.is_file():
             what = f"is not a run of `lean-dojo bench`: it has no {RUN_FILE}"
@@ -94,20 +80,11 @@ class AttemptFolder:
         return found
 
     def append(self, who: str, attempt: Attempt) -> None:
-        """Append an attempt and force it to disk.
-
-        Args:
-            who: Name of the file, for example ``"prover"``.
-            attempt: The attempt.
-        """
+        """Append an attempt to the file ``who``, such as ``"prover"``, and force it to disk."""
         append_lines(self._file(who), [attempt.to_dict()])
 
     def attempts(self, who: str) -> list[Attempt]:
-        """Read the attempts that count; of repeated ones, the last.
-
-        Raises:
-            DataError: If a line is malformed.
-        """
+        """Read the attempts that count, of repeated ones the last; ``DataError`` for a bad line."""
         return [one for one in self._latest(who) if one.counts]
 
     def failed(self, who: str) -> list[Attempt]:
@@ -123,10 +100,9 @@ class AttemptFolder:
 
 
 def differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """Compare two requests of :meth:`AttemptFolder.request`.
+    """Compare two requests of :meth:`AttemptFolder.request`: both values of each difference.
 
-    Returns:
-        Both values of each difference, by dotted names in order; ``None`` for a missing one.
+    They are by dotted names in order; ``None`` stands for a missing one.
 
     >>> differences({"limits": {"samples": 4, "seconds": 9}}, {"limits": {"samples": 8}})
     {'limits.samples': (4, 8), 'limits.seconds': (9, None)}

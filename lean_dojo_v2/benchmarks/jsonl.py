@@ -134,11 +134,7 @@ def problems_or_raise(
 def statement_from(
     item: Mapping[str, Any], project: Path | None = None, columns: Mapping[str, str] | None = None
 ) -> Statement:
-    """Read one theorem of a public set, and whether it has a proof there.
-
-    Raises:
-        UsageError: If it is not a theorem.
-    """
+    """Read a theorem of a public set, and whether it has a proof there; else ``UsageError``."""
     key = _column(item, "statement", columns or {})
     if not item.get(key):
         columns_there = ", ".join(map(repr, item)) or "none"
@@ -183,10 +179,8 @@ def _text(item: Mapping[str, Any], key: str) -> str:
 def split_theorem(text: str, name: str | None = None) -> tuple[str, str, str, str]:
     """Split a theorem's text into what is before it, the theorem to ``:=``, its name, and the rest.
 
-    Without a name it is the last theorem, since lemmas come before it.
-
-    Raises:
-        UsageError: If there is no such theorem.
+    Without a name it is the last theorem, since lemmas come before it. ``UsageError`` if there is
+    no such theorem.
     """
     last = None if name is None else name.rpartition(".")[2]
     theorems = [

@@ -24,10 +24,8 @@ _STRICT = " set_option autoImplicit false "
 def project_of(problem: BenchmarkProblem) -> Path | None:
     """Return the folder of the Lean project that a theorem needs; ``None`` if Lean alone will do.
 
-    A repository without a known folder is looked up where it was traced, or cloned.
-
-    Raises:
-        TraceError: If it cannot be cloned.
+    A repository without a known folder is looked up where it was traced, or cloned; ``TraceError``
+    if that fails.
     """
     if problem.project is not None or problem.theorem is None:
         return problem.project
@@ -37,16 +35,10 @@ def project_of(problem: BenchmarkProblem) -> Path | None:
 def problem_of(problem: BenchmarkProblem, project: Path | None = None) -> TheoremProblem:
     """Return a problem for a prover's ``search_many``.
 
-    In a statement with a text of its own, a name that nothing declares is an error, unless that
-    text says ``set_option autoImplicit true``.
-
-    Args:
-        problem: The benchmark's theorem.
-        project: The folder from :func:`project_of`, for a theorem of a repository.
-
-    Raises:
-        UsageError: If the theorem is in a repository without a folder.
-        LeanError: If its file cannot be read.
+    A theorem of a repository needs the folder from :func:`project_of`. In a statement with a text
+    of its own, a name that nothing declares is an error, unless that text says ``set_option
+    autoImplicit true``. ``UsageError`` if a folder is missing, ``LeanError`` if the theorem's file
+    cannot be read.
     """
     if problem.theorem is not None:
         return TheoremProblem(source_in(project, problem.theorem))
@@ -74,17 +66,14 @@ def _as_theorem(statement: str) -> str:
 
 @attrs.frozen
 class RowProblem:
-    """The problem of a row.
-
-    Attributes:
-        problem: The problem to open and check.
-        project: Folder of the Lean project that it needs; ``None`` if Lean alone will do.
-        text: The statement as Lean source with the text before it; empty for a bare goal.
-    """
+    """The problem of a row."""
 
     problem: Problem
+    """The problem to open and check."""
     project: Path | None = None
+    """Folder of the Lean project that it needs; ``None`` if Lean alone will do."""
     text: str = ""
+    """The statement as Lean source with the text before it; empty for a bare goal."""
 
 
 def problem_of_row(
@@ -96,17 +85,10 @@ def problem_of_row(
     """Read the problem of a row; other columns are ignored.
 
     A row has ``goal``, an expression (``∀ n : Nat, n + 0 = n``); or ``formal_statement`` with
-    ``name`` and perhaps ``header``, as in miniF2F; or ``name`` alone, a theorem of ``benchmark``.
-
-    Args:
-        row: The row; ``None`` in a column means no value.
-        benchmark: Where a name alone is looked up: a benchmark's name, a file in miniF2F's
-            format, or a benchmark.
-        project: Folder of a built Lean project for goals and statements.
-
-    Raises:
-        UsageError: If it is none of these.
-        LeanError: If the theorem's file cannot be read.
+    ``name`` and perhaps ``header``, as in miniF2F; or ``name`` alone, a theorem of ``benchmark``: a
+    benchmark, its name, or a file in miniF2F's format. ``None`` in a column means no value.
+    ``project`` is the folder of a built Lean project for goals and statements. ``UsageError`` if
+    the row is none of these, ``LeanError`` if the theorem's file cannot be read.
     """
     given = {key: value for key, value in row.items() if value is not None}
     if "formal_statement" in given:  # beside it, some files repeat the target as "goal"
@@ -120,7 +102,13 @@ def problem_of_row(
             "a row needs 'goal' (an expression), or 'name' and 'formal_statement', or 'name' alone "
             f"with a benchmark to look it up in; this one has {', '.join(given) or 'nothing'}"
         )
-    return _of_benchmark(name, benchmark)
+    problems = _by_name(cast("Hashable", benchmark))
+    if name not in problems:
+        label = benchmark if isinstance(benchmark, str) else benchmark.name
+        raise UsageError(f"benchmark {label!r} has no theorem {name!r} among its {len(problems)}")
+    found = problems[name]
+    folder = project_of(found)
+    return RowProblem(problem_of(found, folder), folder, _text(found))
 
 
 def _expression(goal: Any) -> str:
@@ -132,16 +120,6 @@ def _expression(goal: Any) -> str:
             "contain all that a whole proof needs"
         )
     return goal.strip()
-
-
-def _of_benchmark(name: str, benchmark: str | Benchmark) -> RowProblem:
-    problems = _by_name(cast("Hashable", benchmark))
-    if name not in problems:
-        label = benchmark if isinstance(benchmark, str) else benchmark.name
-        raise UsageError(f"benchmark {label!r} has no theorem {name!r} among its {len(problems)}")
-    found = problems[name]
-    folder = project_of(found)
-    return RowProblem(problem_of(found, folder), folder, _text(found))
 
 
 def _text(problem: BenchmarkProblem) -> str:

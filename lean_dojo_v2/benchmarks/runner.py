@@ -130,16 +130,9 @@ class Bench:
     ) -> None:
         """Make the remaining attempts, with a progress bar (off a terminal, a line every 30 s).
 
-        Args:
-            who: The name of the prover's file in the run's folder.
-            make_prover: Makes the prover; attempt ``n`` has the seed ``seed + n``.
-            attempts: Attempts at each theorem.
-            seed: Seed of the first.
-            label: Label of the bar.
-
-        Raises:
-            GeneratorError: If the prover's generator fails.
-            TraceError: If a project cannot be fetched.
+        ``who`` is the name of the prover's file in the run's folder. Attempt ``n`` at each theorem
+        has the seed ``seed + n``. ``GeneratorError`` if the generator fails, ``TraceError`` if a
+        project cannot be fetched.
         """
         done = self._done(who)
         pause = 0.1 if sys.stderr.isatty() else 30.0

@@ -115,10 +115,7 @@ def pass_at(k: int, tries: Sequence[tuple[int, int]]) -> Estimate:
     """Estimate without bias the share of theorems proved by at least one of ``k`` attempts.
 
     Chen et al. 2021, arXiv:2107.03374: ``1 - C(n - c, k) / C(n, k)``, averaged over theorems.
-
-    Args:
-        k: Attempts.
-        tries: For each theorem the number of attempts, at least ``k``, and of successes.
+    ``tries`` has for each theorem the number of attempts, at least ``k``, and of successes.
 
     >>> pass_at(1, [(4, 2), (4, 0)]).value, round(pass_at(2, [(4, 2)]).value, 3)
     (0.25, 0.833)
@@ -129,14 +126,10 @@ def pass_at(k: int, tries: Sequence[tuple[int, int]]) -> Estimate:
 
 
 def curve(expansions: Iterable[int], weight: float = 1.0) -> list[tuple[int, float]]:
-    """Return proofs against expansions.
+    """Return increasing numbers of expansions, each with the proofs found within that many.
 
-    Args:
-        expansions: The cost of each proof.
-        weight: Weight of a proof: 1, or the inverse of the attempts per theorem.
-
-    Returns:
-        Increasing numbers of expansions, each with the proofs found within that many.
+    ``expansions`` is the cost of each proof. A proof weighs 1, or the inverse of the attempts per
+    theorem.
 
     >>> curve([2, 1, 2, 5])
     [(1, 1.0), (2, 3.0), (5, 4.0)]

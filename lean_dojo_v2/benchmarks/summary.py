@@ -1,10 +1,8 @@
 """The results of a benchmark run, and their picture."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import attrs
 
@@ -64,13 +62,8 @@ class Summary:
     not_counted: tuple[str, ...]
 
     @classmethod
-    def of(cls, attempts: Sequence[Attempt], failed: Sequence[Attempt] = ()) -> Summary:
-        """Summarise attempts.
-
-        Args:
-            attempts: Those that count.
-            failed: Those that an engine or an endpoint failed.
-        """
+    def of(cls, attempts: Sequence[Attempt], failed: Sequence[Attempt] = ()) -> Self:
+        """Summarise the attempts that count, beside those that an engine or endpoint failed."""
         by_name: dict[str, list[Attempt]] = defaultdict(list)
         for attempt in attempts:
             by_name[attempt.name].append(attempt)
@@ -101,10 +94,6 @@ class Summary:
             cannot_open={a.name: a.detail for a in attempts if a.reason == Failure.CANNOT_OPEN},
             not_counted=_names(failed),
         )
-
-
-def _most(attempts: Sequence[Attempt]) -> int:
-    return max((one.number + 1 for one in attempts), default=0)
 
 
 def _share(found: Any) -> Share:
@@ -170,15 +159,7 @@ class Report:
 
 
 def read_report(folder: AttemptFolder, other: AttemptFolder | None = None) -> Report:
-    """Read the results of a run so far.
-
-    Args:
-        folder: The run.
-        other: Another run to compare with.
-
-    Raises:
-        DataError: If a folder holds no run.
-    """
+    """Read a run's results so far, compared with another's; ``DataError`` if one is no run."""
     mine = folder.attempts(PROVER)
     lean = folder.attempts(AUTOMATION)
     proved, automatic = proved_by(mine), proved_by(lean)
@@ -195,7 +176,8 @@ def read_report(folder: AttemptFolder, other: AttemptFolder | None = None) -> Re
 
 def _compare(folder: AttemptFolder, other: AttemptFolder) -> Compared:
     first, second = folder.attempts(PROVER), other.attempts(PROVER)
-    fewest = min(_most(first), _most(second))  # more attempts prove more
+    # More attempts prove more.
+    fewest = min(max((a.number + 1 for a in made), default=0) for made in (first, second))
     mine, theirs = (
         proved_by([one for one in made if one.number < fewest]) for made in (first, second)
     )
@@ -212,7 +194,7 @@ def _compare(folder: AttemptFolder, other: AttemptFolder) -> Compared:
     )
 
 
-def draw_summary(lines: Mapping[str, Summary]) -> Figure:
+def draw_summary(lines: Mapping[str, Summary]) -> "Figure":
     """Plot for each named prover the theorems proved within a number of expansions.
 
     For a prover of whole proofs: within a number of attempts.

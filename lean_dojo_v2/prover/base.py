@@ -33,10 +33,7 @@ PROGRESS_VARIABLE = "LEANPROGRESS_MODEL"
 
 
 class BaseProver(ABC):
-    """Proves theorems by best-first search with a tactic generator.
-
-    Args:
-        config: Limits of the search; the documented defaults if not given.
+    """Proves theorems by best-first search with a tactic generator, within the config's limits.
 
     Raises:
         UsageError: If ``config`` sets ``use_vllm``; no prover starts vLLM.
@@ -64,14 +61,9 @@ class BaseProver(ABC):
 
     @abstractmethod
     def generate_whole_proof(self, theorem: Theorem | str) -> str:
-        """Write a complete proof in one go, unchecked.
+        """Write a complete proof of a traced theorem, or of a statement's text, in one go.
 
-        Args:
-            theorem: A traced theorem, or the text of its statement.
-
-        Returns:
-            The proof as the model wrote it; :func:`lean_dojo_v2.lean.verify.tactics.check_proof`
-            says whether it holds.
+        It is as the model wrote it; :func:`lean_dojo_v2.lean.check_proof` says whether it holds.
         """
 
     def write_proofs(
@@ -79,31 +71,15 @@ class BaseProver(ABC):
     ) -> Sequence[str | GeneratorError]:
         """Sample a complete proof of each theorem, unchecked.
 
-        By default each proof comes from :meth:`generate_whole_proof`, without sampling.
-
-        Args:
-            theorems: As :meth:`generate_whole_proof` takes them.
-            seeds: A seed for each; its proof does not depend on the others.
-
-        Returns:
-            The proofs; an error in place of one that failed while others succeeded.
-
-        Raises:
-            GeneratorError: If all of them fail.
+        Each has a seed; its proof does not depend on the others. An error stands in place of one
+        that failed; a ``GeneratorError`` is raised if all of them fail. By default each proof comes
+        from :meth:`generate_whole_proof`, without sampling.
         """
         assert len(seeds) == len(theorems)
         return answered(self.generate_whole_proof, theorems)
 
     def next_tactic(self, state: GoalState, goal_id: int) -> str | None:
-        """Propose one tactic for one goal of a state.
-
-        Args:
-            state: The goals.
-            goal_id: Position of the goal in ``state.goals``.
-
-        Returns:
-            The most probable of the sampled tactics; ``None`` if there is none.
-        """
+        """Propose the most probable of the tactics sampled for ``state.goals[goal_id]``, if any."""
         count = self.settings.num_sampled_tactics
         goals = [str(state.goals[goal_id])]
         found = () if self.premises is None else self.premises.retrieve(goals, [None])
@@ -121,23 +97,24 @@ class BaseProver(ABC):
         theorem: Theorem | SourceTheorem | None = None,
         verbose: bool = False,
     ) -> tuple[SearchResult, list[str] | None]:
-        """Search for a proof, and have Lean verify it in full.
+        """Search for a proof of a goal, an expression, or of a theorem; Lean verifies it in full.
 
-        Args:
-            server: The engine to work with.
-            goal: A goal as an expression, instead of a theorem.
-            theorem: A traced theorem (its file is read from the server's ``project_path``), or a
-                theorem with its file's text.
-            verbose: Print every expanded state to standard error.
-
-        Returns:
-            The result, and the tactics of the proof or ``None``.
+        The file of a traced theorem is read from the server's ``project_path``. ``verbose`` prints
+        every expanded state to standard error. The tactics of the proof, or ``None``, follow the
+        result.
 
         Raises:
             UsageError: If there is neither a goal nor a theorem, or no folder with its file.
             LeanError: If its file cannot be read.
         """
-        problem = self._problem(server, goal, theorem)
+        if isinstance(theorem, SourceTheorem):
+            problem: Problem = TheoremProblem(theorem)
+        elif theorem is not None:
+            problem = TheoremProblem(source_in(server.project_path, theorem))
+        elif goal is not None:
+            problem = GoalProblem(goal)
+        else:
+            raise UsageError("search needs a goal or a theorem")
         self.theorem = theorem
         [(_, result)] = self.search_many([problem], [server], verbose=verbose)
         return result, None if result.tactics is None else list(result.tactics)
@@ -147,20 +124,15 @@ class BaseProver(ABC):
     ) -> Iterator[tuple[int, SearchResult]]:
         """Search for proofs of several problems together, generating tactics in batches.
 
-        Yields:
-            Each problem's index and result, as soon as it is known.
+        Yields each problem's index and result, as soon as it is known.
         """
         search = BestFirstSearch(self.generator, self.settings, self.progress(), self.premises)
         yield from search.results(problems, servers, print_batch if verbose else None)
 
     def progress(self) -> ProgressEstimator | None:
-        """Load the model named by ``LEANPROGRESS_MODEL``.
+        """Load the model named by ``LEANPROGRESS_MODEL``; ``CheckpointError`` if there is none.
 
-        Returns:
-            ``None`` if it is not set, or if the weight of its predictions is 0.
-
-        Raises:
-            CheckpointError: If there is no such model.
+        The result is ``None`` if it is not set, or if the weight of its predictions is 0.
         """
         path = os.environ.get(PROGRESS_VARIABLE)
         if not path or not self.settings.progress_weight:
@@ -169,17 +141,6 @@ class BaseProver(ABC):
             trainer = registry.builtin(registry.trainers, "progress")
             self._progress = (path, trainer.estimator(path))
         return self._progress[1]
-
-    def _problem(
-        self, server: Server, goal: str | None, theorem: Theorem | SourceTheorem | None
-    ) -> Problem:
-        if isinstance(theorem, SourceTheorem):
-            return TheoremProblem(theorem)
-        if theorem is not None:
-            return TheoremProblem(source_in(server.project_path, theorem))
-        if goal is None:
-            raise UsageError("search needs a goal or a theorem")
-        return GoalProblem(goal)
 
 
 def answered(
@@ -204,9 +165,7 @@ def answered(
 def source_in(project: Path | str | None, theorem: Theorem) -> SourceTheorem:
     """Read the file of a theorem in the folder that holds its repository.
 
-    Raises:
-        UsageError: If there is no folder.
-        LeanError: If the file cannot be read.
+    ``UsageError`` if there is no folder, ``LeanError`` if the file cannot be read.
     """
     if project is None:
         raise UsageError(

@@ -5,8 +5,6 @@ theorem, the results are those of one machine. What an actor had not finished wh
 was lost is searched again by another.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 from collections import Counter, deque
@@ -34,6 +32,43 @@ MakesProver: TypeAlias = Callable[[ProverConfig], AnyProver]
 log = logging.getLogger(__name__)
 
 
+@attrs.frozen
+class _Work:
+    """Problems with their numbers, what their engines are made like, and what is done with them."""
+
+    settings: ProverConfig
+    problems: Sequence[tuple[int, Problem]]
+    engine: Server
+    whole_proof: bool = False
+    seed: int | None = None
+
+
+@attrs.define(eq=False)
+class _Slot:
+    """Room for one actor of the cluster."""
+
+    actor: Any = None
+    taken: list[int] = attrs.Factory(list)  # the problems that it is at
+    failures: int = 0  # how often in a row none has started
+
+    def lose(self, error: Exception) -> list[int]:
+        """Give up its actor, and return what was lost with it; raise if none starts."""
+        lost, self.taken, self.actor = self.taken, [], None
+        self.failures += not lost
+        if self.failures == TRIES:
+            raise EngineUnavailableError(
+                "no actor starts on the Ray cluster, whose nodes all need this package; after "
+                f"{TRIES} tries: {error}"
+            )
+        if lost:
+            log.warning(
+                "an actor of the cluster is gone (%s); %s searched again",
+                str(error).partition("\n")[0],
+                counted(len(lost), "theorem is", "theorems are"),
+            )
+        return lost
+
+
 class ClusterProver:
     """Searches on a Ray cluster as a prover does on this machine.
 
@@ -41,11 +76,8 @@ class ClusterProver:
     none. As many actors start as the cluster has room for, each with a prover, which the picklable
     ``make`` makes, ``num_workers`` engines, a CPU each, and ``on_gpu`` a GPU, if the cluster has
     any. Every node needs this package, and sees models and Lean projects under the same paths. The
-    actors end with this object.
-
-    Raises:
-        EngineUnavailableError: If Ray is not installed.
-        UsageError: If no node has room for an actor.
+    actors end with this object. ``EngineUnavailableError`` if Ray is not installed, ``UsageError``
+    if no node has room for an actor.
     """
 
     def __init__(self, make: MakesProver, settings: ProverConfig, *, on_gpu: bool = False) -> None:
@@ -118,11 +150,8 @@ class ClusterProver:
                     # Of several problems, any may have cost the actor its life.
                     losses.update(lost if len(lost) == 1 else ())
                     todo += [[index] for index in lost if losses[index] < TRIES]
-                    results += [
-                        (index, _given_up(problems[index], error))
-                        for index in lost
-                        if losses[index] == TRIES
-                    ]
+                    over = [index for index in lost if losses[index] == TRIES]
+                    results += [(index, _given_up(problems[index], error)) for index in over]
                     at[self._start(slot)] = slot
                 else:
                     if slot.taken:
@@ -132,14 +161,18 @@ class ClusterProver:
                 while todo and idle:
                     slot = idle.pop()
                     slot.taken = todo.popleft()
-                    at[slot.search(work, problems)] = slot
+                    asked = attrs.evolve(work, problems=[(i, problems[i]) for i in slot.taken])
+                    search = slot.actor.search.options(num_returns="streaming")
+                    at[search.remote(asked)] = slot
                 left -= len(results)
                 yield from results
         finally:
             for slot in self._slots:
                 slot.taken = []
             for slot in at.values():  # at work, or nothing had room for it
-                slot.kill(self._ray)
+                if self._ray.is_initialized():
+                    self._ray.kill(slot.actor)
+                slot.actor = None
 
     def _start(self, slot: _Slot) -> Any:
         """Start the slot's actor if there is none; return what is ready when the actor is."""
@@ -159,54 +192,6 @@ class ClusterProver:
             raise error
         slot.taken.remove(index)
         return index, result
-
-
-@attrs.frozen
-class _Work:
-    """Problems with their numbers, what their engines are made like, and what is done with them."""
-
-    settings: ProverConfig
-    problems: Sequence[tuple[int, Problem]]
-    engine: Server
-    whole_proof: bool = False
-    seed: int | None = None
-
-
-@attrs.define(eq=False)
-class _Slot:
-    """Room for one actor of the cluster."""
-
-    actor: Any = None
-    taken: list[int] = attrs.Factory(list)  # the problems that it is at
-    failures: int = 0  # how often in a row none has started
-
-    def search(self, work: _Work, problems: Sequence[Problem]) -> Any:
-        """Have the actor search what it has taken; return the stream of its results."""
-        asked = attrs.evolve(work, problems=[(index, problems[index]) for index in self.taken])
-        return self.actor.search.options(num_returns="streaming").remote(asked)
-
-    def kill(self, ray: Any) -> None:
-        """Kill the actor, whatever it is at."""
-        if ray.is_initialized():
-            ray.kill(self.actor)
-        self.actor = None
-
-    def lose(self, error: Exception) -> list[int]:
-        """Give up its actor, and return what was lost with it; raise if none starts."""
-        lost, self.taken, self.actor = self.taken, [], None
-        self.failures += not lost
-        if self.failures == TRIES:
-            raise EngineUnavailableError(
-                "no actor starts on the Ray cluster, whose nodes all need this package; after "
-                f"{TRIES} tries: {error}"
-            )
-        if lost:
-            log.warning(
-                "an actor of the cluster is gone (%s); %s searched again",
-                str(error).partition("\n")[0],
-                counted(len(lost), "theorem is", "theorems are"),
-            )
-        return lost
 
 
 def _given_up(problem: Problem, error: Exception) -> SearchResult:

@@ -21,7 +21,8 @@ from lean_dojo_v2.lean import (
 _FENCE = re.compile(r"```(?P<language>[\w-]*)[ \t]*\n(?P<body>.*?)(?:```|\Z)", re.DOTALL)
 _LEAN = frozenset({"", "lean", "lean4", "tactics"})
 _THOUGHT = r"(?:think|thinking|thought|reasoning)"
-_NUMBERED = re.compile(r"(?:\d+[.)]|[-*])[ \t]+(?=\S)")
+_NUMBERED = r"(?:\d+[.)]|[-*])[ \t]+(?=\S)"
+"""Beginning of a line with a list's number or bullet."""
 _DECLARATION = re.compile(
     r"^(?P<indent>[ \t]*)(?:@\[[^\]\n]*\]\s*)?(?:(?:private|protected|nonrec)\s+)*"
     r"(?P<keyword>theorem|lemma|example)\b\s*(?P<name>(?:«[^»\n]*»|\.(?!\{)|[^\s:({\[⦃.])*)",
@@ -60,11 +61,7 @@ def whole_proof_prompt(theorem: Theorem | str) -> list[Message]:
 
 
 def statement_of(theorem: Theorem | str) -> str:
-    """Return the text of a theorem's statement.
-
-    Raises:
-        UsageError: If a traced theorem has none.
-    """
+    """Return the text of a theorem's statement; ``UsageError`` if a traced one has none."""
     statement = theorem if isinstance(theorem, str) else theorem.theorem_statement
     if not statement:
         raise UsageError("the theorem has no statement; trace its repository again")
@@ -135,7 +132,7 @@ def first_tactic(text: str) -> str:
     >>> first_tactic("have h : 1 = 1 := by\n  rfl\nsimp")
     'have h : 1 = 1 := by rfl'
     """
-    code = _quoted(_unnumbered(without_comments(_proof_in(unfenced(text)))))
+    code = _quoted(re.sub(rf"\A\s*{_NUMBERED}", "", without_comments(_proof_in(unfenced(text)))))
     lines = [line for line in code.split("\n") if line.strip()]
     if not lines:
         return ""
@@ -307,23 +304,12 @@ def _tactics(text: str) -> str:
     return f"exact {body}" if len(lines) == 1 else "exact\n" + textwrap.indent(body, "  ")
 
 
-def _unnumbered(code: str) -> str:
-    """Strip a list's number or bullet from the first line."""
-    lines = code.lstrip().split("\n")
-    match = _NUMBERED.match(lines[0])
-    return code if match is None else "\n".join([lines[0][match.end() :], *lines[1:]])
-
-
 def _unlisted(code: str) -> str:
     """Strip the numbers or bullets of a list of tactics; those inside a tactic stay."""
-    lines = code.strip("\n").split("\n")
-    if not _NUMBERED.match(lines[0]):
+    listed = code.strip("\n")
+    if not re.match(_NUMBERED, listed):
         return code
-    items = []
-    for line in lines:
-        found = _NUMBERED.match(line)
-        items.append(line if found is None else _quoted(line[found.end() :]))
-    return "\n".join(items)
+    return re.sub(rf"(?m)^{_NUMBERED}(.*)", lambda item: _quoted(item[1]), listed)
 
 
 def _quoted(code: str) -> str:

@@ -1,7 +1,5 @@
 """A prover that uses an OpenAI-compatible endpoint."""
 
-from __future__ import annotations
-
 import logging
 import math
 import os
@@ -22,7 +20,6 @@ from lean_dojo_v2.prover.suggestion import GeneratorError, Suggestion
 
 if TYPE_CHECKING:
     from openai import OpenAI
-
 
 _log = logging.getLogger(__name__)
 _learning = threading.Lock()
@@ -68,7 +65,6 @@ class ExternalGenerator:
     time-out, status 408, 409, 429 or 5xx) are repeated with growing pauses. If an endpoint refuses
     ``logprobs``, ``n`` or a system message (as the chat templates of some models do), but answers
     without, they are omitted from then on; the system's text then begins the user's turn.
-
     """
 
     model_name: str = DEFAULT_MODEL
@@ -79,7 +75,7 @@ class ExternalGenerator:
     max_retries: int = attrs.field(default=5, kw_only=True)
     workers: int = attrs.field(default=8, kw_only=True)  # concurrent requests
     _formatter: DatasetFormatter = attrs.field(init=False)
-    _client: OpenAI | None = attrs.field(default=None, init=False)
+    _client: "OpenAI | None" = attrs.field(default=None, init=False)
     _wants_logprobs: bool = attrs.field(default=True, init=False)
     _wants_many: bool = attrs.field(default=True, init=False)
     _takes_system: bool | None = attrs.field(default=None, init=False)
@@ -183,7 +179,7 @@ class ExternalGenerator:
             "endpoint."
         )
 
-    def _connect(self) -> OpenAI:
+    def _connect(self) -> "OpenAI":
         if self._client is None:
             import openai
 

@@ -9,25 +9,7 @@ from typing import Protocol, TypeVar
 import attrs
 
 from lean_dojo_core.records import Theorem
-from lean_dojo_v2.lean import (
-    PROOF_TIMEOUT,
-    EngineDiedError,
-    EngineLostError,
-    EngineTimeoutError,
-    GoalState,
-    LRUCache,
-    ProofOutcome,
-    RequestError,
-    Server,
-    SourceTheorem,
-    TacticOutcome,
-    Verdict,
-    check_goal_proof,
-    check_proof,
-    check_tactic,
-    open_expression,
-    open_theorem,
-)
+from lean_dojo_v2 import lean
 from lean_dojo_v2.prover.suggestion import Place
 
 AnswerT = TypeVar("AnswerT")
@@ -42,7 +24,7 @@ class Opens(Protocol):
     def own_names(self) -> tuple[str, ...]:
         """Names that a proof may not cite."""
 
-    def open(self, server: Server) -> GoalState:
+    def open(self, server: lean.Server) -> lean.GoalState:
         """Open it, without itself in scope; raises ``LeanError`` if it does not elaborate."""
 
 
@@ -57,21 +39,20 @@ class Problem(Opens, Protocol):
     def place(self) -> Place | None:
         """Its place; ``None`` for a bare goal."""
 
-    def check(self, server: Server, proof: str, *, timeout: float = PROOF_TIMEOUT) -> ProofOutcome:
+    def check(
+        self, server: lean.Server, proof: str, *, timeout: float = lean.PROOF_TIMEOUT
+    ) -> lean.ProofOutcome:
         """Have Lean verify a finished proof, tactics one a line, in full."""
 
 
 @attrs.frozen
 class TheoremProblem:
-    """A theorem of a file, to be proved in its file's context.
+    """A theorem of a file, to be proved in its file's context."""
 
-    Attributes:
-        shown: What a model reads that writes a whole proof: a prompt's text, or the traced theorem;
-            ``None``: the statement.
-    """
-
-    source: SourceTheorem
+    source: lean.SourceTheorem
     shown: str | Theorem | None = attrs.field(default=None, eq=False)
+    """What a model reads that writes a whole proof: a prompt's text, or the traced theorem;
+    ``None``: the statement."""
 
     @property
     def name(self) -> str:
@@ -88,13 +69,15 @@ class TheoremProblem:
         """The theorem itself, by its full name and as its file writes it."""
         return self.source.own_names
 
-    def open(self, server: Server) -> GoalState:
+    def open(self, server: lean.Server) -> lean.GoalState:
         """Open the goal of its statement."""
-        return open_theorem(server, self.source)
+        return lean.open_theorem(server, self.source)
 
-    def check(self, server: Server, proof: str, *, timeout: float = PROOF_TIMEOUT) -> ProofOutcome:
+    def check(
+        self, server: lean.Server, proof: str, *, timeout: float = lean.PROOF_TIMEOUT
+    ) -> lean.ProofOutcome:
         """Elaborate the theorem again with this proof."""
-        return check_proof(server, self.source, proof, timeout=timeout)
+        return lean.check_proof(server, self.source, proof, timeout=timeout)
 
 
 @attrs.frozen
@@ -106,13 +89,15 @@ class GoalProblem:
     place: None = None
     own_names: tuple[str, ...] = ()
 
-    def open(self, server: Server) -> GoalState:
+    def open(self, server: lean.Server) -> lean.GoalState:
         """Open the goal; raises ``RequestError`` if Lean cannot read it as a proposition."""
-        return open_expression(server, self.expression)[0]
+        return lean.open_expression(server, self.expression)[0]
 
-    def check(self, server: Server, proof: str, *, timeout: float = PROOF_TIMEOUT) -> ProofOutcome:
+    def check(
+        self, server: lean.Server, proof: str, *, timeout: float = lean.PROOF_TIMEOUT
+    ) -> lean.ProofOutcome:
         """Elaborate ``theorem … : expression := by proof``."""
-        return check_goal_proof(server, self.expression, proof, timeout=timeout)
+        return lean.check_goal_proof(server, self.expression, proof, timeout=timeout)
 
 
 def seed_of(*parts: str | int) -> int:
@@ -123,20 +108,17 @@ def seed_of(*parts: str | int) -> int:
 
 
 def replay(
-    server: Server,
+    server: lean.Server,
     start: Opens,
     tactics: Sequence[str],
     *,
     heartbeats: int | None = None,
-) -> GoalState:
+) -> lean.GoalState:
     """Open a problem and run tactics from it, reusing states that the engine still holds.
 
-    The tactics are hostile input; heartbeats and seconds count for each of them.
-
-    Raises:
-        RequestError: Lean does not accept one of the tactics.
-        EngineLostError: The engine was lost, and its states with it; another one may succeed.
-        LeanError: The problem cannot be opened.
+    The tactics are hostile input; heartbeats and seconds count for each of them. ``RequestError``
+    if Lean does not accept one, ``LeanError`` if the problem cannot be opened, ``EngineLostError``
+    if the engine was lost, and its states with it; another one may succeed.
     """
     kept, played = _kept_of(server), tuple(tactics)
     for done in range(len(played), -1, -1):
@@ -146,26 +128,26 @@ def replay(
     else:
         state = kept[start, ()] = start.open(server)
     for number, step in enumerate(played[done:], done + 1):
-        outcome = check_tactic(
+        outcome = lean.check_tactic(
             server,
             state,
             step,
             own_names=start.own_names,
             heartbeats=heartbeats,
-            timeout=PROOF_TIMEOUT,
+            timeout=lean.PROOF_TIMEOUT,
         )
         raise_if_lost(outcome)
-        if outcome.verdict is Verdict.TIMED_OUT:
-            raise EngineTimeoutError(outcome.detail)
+        if outcome.verdict is lean.Verdict.TIMED_OUT:
+            raise lean.EngineTimeoutError(outcome.detail)
         if outcome.state is None:
-            raise RequestError(f"tactics: number {number}, {step!r}: {outcome.detail}")
+            raise lean.RequestError(f"tactics: number {number}, {step!r}: {outcome.detail}")
         state = outcome.state
         kept[start, played[:number]] = state
     return state
 
 
 def again_if_lost(
-    ask: Callable[[], AnswerT], note: Callable[[EngineLostError], None] = lambda _: None
+    ask: Callable[[], AnswerT], note: Callable[[lean.EngineLostError], None] = lambda _: None
 ) -> AnswerT:
     """Ask Lean; again on a new engine if this one is lost, perhaps for another reason.
 
@@ -174,26 +156,30 @@ def again_if_lost(
     """
     try:
         return ask()
-    except EngineLostError as error:
+    except lean.EngineLostError as error:
         note(error)
         return ask()
 
 
-def keep_state(server: Server, start: Opens, tactics: tuple[str, ...], state: GoalState) -> None:
+def keep_state(
+    server: lean.Server, start: Opens, tactics: tuple[str, ...], state: lean.GoalState
+) -> None:
     """Keep the state that tactics reached, so that :func:`replay` need not run the last again."""
     _kept_of(server)[start, tactics] = state
 
 
-def raise_if_lost(outcome: TacticOutcome) -> None:
+def raise_if_lost(outcome: lean.TacticOutcome) -> None:
     """Raise an ``EngineDiedError`` if the engine died, so that a pool uses another one."""
     if outcome.engine_died:
-        raise EngineDiedError(outcome.detail)
+        raise lean.EngineDiedError(outcome.detail)
 
 
-_kept: weakref.WeakKeyDictionary[Server, LRUCache[GoalState]] = weakref.WeakKeyDictionary()
+_kept: weakref.WeakKeyDictionary[lean.Server, lean.LRUCache[lean.GoalState]] = (
+    weakref.WeakKeyDictionary()
+)
 _lock = threading.Lock()
 
 
-def _kept_of(server: Server) -> LRUCache[GoalState]:
+def _kept_of(server: lean.Server) -> lean.LRUCache[lean.GoalState]:
     with _lock:  # each engine has its own thread, but the dictionary is shared
-        return _kept.setdefault(server, LRUCache(KEPT_STATES))
+        return _kept.setdefault(server, lean.LRUCache(KEPT_STATES))

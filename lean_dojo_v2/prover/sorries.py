@@ -5,22 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import attrs
 
-from lean_dojo_v2.lean import (
-    CLOSERS,
-    OPENERS,
-    PROOF_TIMEOUT,
-    CompilationUnit,
-    GoalState,
-    LeanError,
-    PositionMap,
-    ProofOutcome,
-    Server,
-    SourceTheorem,
-    Token,
-    check_declaration,
-    code_tokens,
-    judge_text,
-)
+from lean_dojo_v2 import lean
 from lean_dojo_v2.prover.problem import Problem, TheoremProblem
 from lean_dojo_v2.prover.suggestion import Place
 
@@ -40,7 +25,7 @@ _PRIVATE = re.compile(r"_private\..*?\.\d+\.")
 class UnprovedDeclaration:
     """A declaration of a file with ``sorry``s, numbered from 0."""
 
-    source: SourceTheorem
+    source: lean.SourceTheorem
     written: str = attrs.field(repr=False)  # its text in the file
     start: int  # index of that text in the file
     sorries: tuple[tuple[int, int], ...]  # their ranges, as indices into that text
@@ -57,7 +42,7 @@ class UnprovedDeclaration:
         """Whether its only ``sorry`` is its whole proof."""
         _, end = self.sorries[0]
         proof = self.source.declaration[len(self.source.head) :]
-        only = [token.text for token in code_tokens(proof)]
+        only = [token.text for token in lean.code_tokens(proof)]
         return end == len(self.written) and only in ([":=", "sorry"], [":=", "by", "sorry"])
 
     def filled(self, proofs: Mapping[int, str], *, as_terms: bool = False) -> str:
@@ -73,8 +58,8 @@ class UnprovedDeclaration:
         return text
 
     def check(
-        self, server: Server, proofs: Mapping[int, str], timeout: float = PROOF_TIMEOUT
-    ) -> tuple[ProofOutcome, str]:
+        self, server: lean.Server, proofs: Mapping[int, str], timeout: float = lean.PROOF_TIMEOUT
+    ) -> tuple[lean.ProofOutcome, str]:
         """Check it with proofs for some or all of its ``sorry``s; return the checked text, too.
 
         With proofs for all of them this is full verification. With fewer, Lean must report no error
@@ -83,7 +68,9 @@ class UnprovedDeclaration:
         for as_terms in (False, True):
             text = self.filled(proofs, as_terms=as_terms)
             if len(proofs) == len(self.sorries):
-                outcome = check_declaration(server, self.source, self._named(text), timeout=timeout)
+                outcome = lean.check_declaration(
+                    server, self.source, self._named(text), timeout=timeout
+                )
             else:
                 outcome = self._check_part(server, text, len(self.sorries) - len(proofs))
             if outcome.valid or text == self.filled(proofs, as_terms=True):
@@ -93,15 +80,15 @@ class UnprovedDeclaration:
     def _named(self, text: str) -> str:
         return text if self.example is None else _as_theorem(text, *self.example)
 
-    def _check_part(self, server: Server, text: str, left: int) -> ProofOutcome:
+    def _check_part(self, server: lean.Server, text: str, left: int) -> lean.ProofOutcome:
         before = self.source.before
         whole = f"{before}{self._named(text)}{self.source.closing}"
         begin = len(before.encode())
         units = [unit for unit in _units(server, whole) if unit.i_end > begin]
         if error := next((error for unit in units for error in unit.errors), None):
-            return ProofOutcome(False, str(error))
+            return lean.ProofOutcome(False, str(error))
         found = sum(len(unit.goal_src_boundaries or ()) for unit in units)
-        return ProofOutcome(found == left, "" if found == left else "it uses sorry")
+        return lean.ProofOutcome(found == left, "" if found == left else "it uses sorry")
 
 
 @attrs.frozen
@@ -135,7 +122,7 @@ class Sorry:
         """Names of the theorem around it."""
         return self.declaration.source.own_names
 
-    def open(self, server: Server) -> GoalState:
+    def open(self, server: lean.Server) -> lean.GoalState:
         """Open its goal; raises ``LeanError`` also if Lean no longer finds it."""
         declaration = self.declaration
         start, _ = declaration.sorries[self.number]
@@ -146,26 +133,26 @@ class Sorry:
                 if begin == place and unit.goal_state is not None:
                     goal = unit.goal_state.goals[index]
                     return server.goal_resume(unit.goal_state, [goal])
-        raise LeanError(f"{self.name}: Lean finds no sorry at its place")
+        raise lean.LeanError(f"{self.name}: Lean finds no sorry at its place")
 
-    def check(self, server: Server, proof: str, *, timeout: float = PROOF_TIMEOUT) -> ProofOutcome:
+    def check(
+        self, server: lean.Server, proof: str, *, timeout: float = lean.PROOF_TIMEOUT
+    ) -> lean.ProofOutcome:
         """Check the declaration with this proof in place; other ``sorry``s are kept."""
-        refused = judge_text(server, proof, self.own_names, lambda: self.open(server), timeout)
+        refused = lean.judge_text(server, proof, self.own_names, lambda: self.open(server), timeout)
         if refused is not None:
             return refused
         return self.declaration.check(server, {self.number: proof}, timeout)[0]
 
 
-def find_sorries(server: Server, text: str, file_path: str) -> tuple[list[Sorry], list[str]]:
+def find_sorries(server: lean.Server, text: str, file_path: str) -> tuple[list[Sorry], list[str]]:
     """Find every ``sorry`` of a file, in order, and the errors that Lean reports of it.
 
-    If it imports from a project, that is the engine's.
-
-    Raises:
-        RequestError: If the file cannot be opened: its header, or a module that it imports.
+    If it imports from a project, that is the engine's. ``RequestError`` if the file cannot be
+    opened: its header, or a module that it imports.
     """
     found: list[Sorry] = []
-    units, places = _units(server, text), PositionMap(text)
+    units, places = _units(server, text), lean.PositionMap(text)
     for unit in units:
         if not unit.goal_src_boundaries or unit.goal_state is None:
             continue
@@ -178,13 +165,15 @@ def find_sorries(server: Server, text: str, file_path: str) -> tuple[list[Sorry]
     return found, errors
 
 
-def _units(server: Server, text: str) -> list[CompilationUnit]:
+def _units(server: lean.Server, text: str) -> list[lean.CompilationUnit]:
     return server.process(
         text, read_header=True, sorrys=True, new_constants=True, timeout=FILE_TIMEOUT
     )
 
 
-def _declaration(places: PositionMap, unit: CompilationUnit, file_path: str) -> UnprovedDeclaration:
+def _declaration(
+    places: lean.PositionMap, unit: lean.CompilationUnit, file_path: str
+) -> UnprovedDeclaration:
     text, index = places.text, places.index_of_byte
     start = index(unit.i_begin)
     written = text[start : index(unit.i_end)].rstrip()
@@ -210,12 +199,12 @@ def _declaration(places: PositionMap, unit: CompilationUnit, file_path: str) -> 
         if not ours:
             trouble = "Lean does not accept the theorem even with sorry"
     end = start + len(written) + len(whole) - len(text)
-    ends = PositionMap(whole).position(end)
-    source = SourceTheorem(whole, full_name, file_path, (line, column), ends)
+    ends = lean.PositionMap(whole).position(end)
+    source = lean.SourceTheorem(whole, full_name, file_path, (line, column), ends)
     if not trouble:
         try:
             _ = source.head
-        except LeanError as error:
+        except lean.LeanError as error:
             trouble = str(error)
     return UnprovedDeclaration(source, written, start, sorries, example, trouble)
 
@@ -225,11 +214,11 @@ def _as_theorem(text: str, name: str, place: int) -> str:
     return f"{text[:place]}theorem _root_.{name}{text[place + len('example') :]}"
 
 
-def _head(text: str) -> tuple[Token | None, str]:
+def _head(text: str) -> tuple[lean.Token | None, str]:
     depth = 0
-    words: Iterator[Token] = code_tokens(text)
+    words: Iterator[lean.Token] = lean.code_tokens(text)
     for token in words:
-        depth += (token.text in OPENERS) - (token.text in CLOSERS)
+        depth += (token.text in lean.OPENERS) - (token.text in lean.CLOSERS)
         if depth == 0 and token.text in _DECLARES:
             following = next(words, None)
             return token, "" if following is None else following.text
@@ -239,8 +228,8 @@ def _head(text: str) -> tuple[Token | None, str]:
 def _in_place(text: str, start: int, proof: str, as_term: bool) -> str:
     """Format a block of tactics in place of a ``sorry``, as tactics or as a term."""
     column = start - (text.rfind("\n", 0, start) + 1)
-    before: Sequence[Token] = list(code_tokens(text, 0, start))
-    last = before[-1] if before else Token("symbol", 0, 0, "")
+    before: Sequence[lean.Token] = list(lean.code_tokens(text, 0, start))
+    last = before[-1] if before else lean.Token("symbol", 0, 0, "")
     lines = proof.strip("\n").split("\n")
     own_line = "\n" in text[last.end : start]
     is_term = last.text in _TERM_FOLLOWS or (as_term and last.text in _EITHER_FOLLOWS)

@@ -75,18 +75,10 @@ class TacticGenerator(Protocol):
     def generate(
         self, goals: Sequence[str], *, num_samples: int, premises: Sequence[Sequence[str]] = ()
     ) -> list[list[Suggestion]]:
-        """Sample tactics.
+        """Sample tactics for each goal, in any order, possibly none; duplicates may be merged.
 
-        Args:
-            goals: States as Lean prints them; one batch.
-            num_samples: Tactics to sample for each goal; duplicates may be merged.
-            premises: For each goal the texts of retrieved premises; empty for none.
-
-        Returns:
-            For each goal its suggestions, in any order; possibly none.
-
-        Raises:
-            GeneratorError: If it fails on this batch; the search continues without.
+        The goals are states as Lean prints them, one batch; for each there are the texts of
+        retrieved premises, if any. A ``GeneratorError`` fails this batch; the search continues.
         """
 
 
@@ -96,9 +88,7 @@ class PremiseSource(Protocol):
     def retrieve(self, goals: Sequence[str], places: Sequence[Place | None]) -> list[list[str]]:
         """Return the texts of premises for each goal, most relevant first.
 
-        Args:
-            goals: States as Lean prints them; one batch.
-            places: The place of each; ``None`` for all premises.
+        The goals are states as Lean prints them, one batch; without a place, all premises count.
         """
 
 

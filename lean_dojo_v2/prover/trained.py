@@ -16,10 +16,7 @@ def prover_of(
     """Make the prover that a trainer's descriptor names, with the trained model.
 
     It gets the trainer's ``prover_settings()``, or else its ``output_dir`` as model; ``settings``
-    take precedence.
-
-    Raises:
-        UsageError: If the prover has no setting for a model, or there is no model yet.
+    take precedence. ``UsageError`` if the prover has no setting for a model, or there is none yet.
     """
     named = {entry.spec.target: entry.spec.prover for entry in registry.trainers.entries()}
     # That of its class, or of a base class.

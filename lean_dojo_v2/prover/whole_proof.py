@@ -9,14 +9,7 @@ from queue import SimpleQueue
 import attrs
 
 from lean_dojo_core.records import Theorem
-from lean_dojo_v2.lean import (
-    EngineLostError,
-    EngineTimeoutError,
-    EngineUnavailableError,
-    LeanError,
-    LRUCache,
-    Server,
-)
+from lean_dojo_v2 import lean
 from lean_dojo_v2.prover.base import AnyProver
 from lean_dojo_v2.prover.completions import proof_of
 from lean_dojo_v2.prover.problem import (
@@ -45,12 +38,14 @@ class WholeProofs:
 
     prover: AnyProver
     seed: int | None = None
-    known: LRUCache[SearchResult] = attrs.field(factory=lambda: LRUCache(KEPT_RESULTS), repr=False)
+    known: lean.LRUCache[SearchResult] = attrs.field(
+        factory=lambda: lean.LRUCache(KEPT_RESULTS), repr=False
+    )
 
     def search_many(
         self,
         problems: Sequence[Problem],
-        servers: Sequence[Server],
+        servers: Sequence[lean.Server],
         *,
         verbose: bool = False,  # noqa: ARG002 - there are no states to print
     ) -> Iterator[tuple[int, SearchResult]]:
@@ -64,7 +59,7 @@ class WholeProofs:
             return
         patience = Patience()
         size = 1 if self.seed is None else BATCH
-        free: SimpleQueue[Server] = SimpleQueue()
+        free: SimpleQueue[lean.Server] = SimpleQueue()
         for server in servers:
             free.put(server)
         with ThreadPoolExecutor(len(servers)) as threads:
@@ -73,7 +68,7 @@ class WholeProofs:
                 for number in range(start, min(start + size, len(problems))):
                     try:
                         asked.append((number, _asked(problems[number])))
-                    except LeanError as error:
+                    except lean.LeanError as error:
                         reason = Failure.CANNOT_OPEN
                         yield number, _failed(problems[number].name, reason, str(error))
                 if not asked:
@@ -107,7 +102,7 @@ class WholeProofs:
         return list(write(theorems, [seed_of(self.seed, name) for name in names]))
 
     def _result(
-        self, free: SimpleQueue[Server], problem: Problem, text: str | GeneratorError
+        self, free: SimpleQueue[lean.Server], problem: Problem, text: str | GeneratorError
     ) -> SearchResult:
         if isinstance(text, GeneratorError):
             return _failed(problem.name, Failure.GENERATOR, str(text))
@@ -128,26 +123,26 @@ def sampling_whole_proofs(make: Callable[[int], AnyProver]) -> Callable[[int], W
 
     Equal proofs of a theorem are checked once, for all seeds.
     """
-    known: LRUCache[SearchResult] = LRUCache(KEPT_RESULTS)
+    known: lean.LRUCache[SearchResult] = lean.LRUCache(KEPT_RESULTS)
     return lambda seed: WholeProofs(make(seed), seed=seed, known=known)
 
 
-def _checked(problem: Problem, server: Server, proof: str) -> SearchResult:
+def _checked(problem: Problem, server: lean.Server, proof: str) -> SearchResult:
     """Verify a proof; retry once if the engine dies, perhaps for another reason."""
     if not proof.strip():
         detail = "the model wrote no proof that ends"
         return SearchResult(problem.name, False, reason=Failure.REFUSED, detail=detail, samples=1)
     began, cheats = time.monotonic(), False
     reason: Failure | None = Failure.REFUSED
-    lost: list[EngineLostError] = []
+    lost: list[lean.EngineLostError] = []
     try:
         outcome = again_if_lost(lambda: problem.check(server, proof), lost.append)
-    except EngineLostError as error:
+    except lean.EngineLostError as error:
         lost.append(error)
         detail = f"the engine was lost over it: {error}"
-    except EngineUnavailableError:
+    except lean.EngineUnavailableError:
         raise
-    except LeanError as error:
+    except lean.LeanError as error:
         reason, detail = Failure.CANNOT_OPEN, str(error)
     else:
         reason = None if outcome.valid else Failure.REFUSED
@@ -162,7 +157,7 @@ def _checked(problem: Problem, server: Server, proof: str) -> SearchResult:
         samples=1,
         lean_calls=1,
         refused_proofs=int(cheats),
-        ended_by_clock=sum(isinstance(error, EngineTimeoutError) for error in lost),
+        ended_by_clock=sum(isinstance(error, lean.EngineTimeoutError) for error in lost),
         seconds=time.monotonic() - began,
     )
 
@@ -183,4 +178,4 @@ def _asked(problem: Problem) -> Theorem | str:
         return attrs.evolve(theorem, theorem_statement=statement) if theorem else statement
     if isinstance(problem, GoalProblem):
         return f"theorem {problem.name} : {problem.expression} :="
-    raise LeanError(f"{problem.name} is inside a proof, and is not a theorem of its own")
+    raise lean.LeanError(f"{problem.name} is inside a proof, and is not a theorem of its own")

@@ -1,10 +1,8 @@
 """The benchmark ``core-library``: theorems of Lean's own library, each where it is not in scope.
 
-The compiled modules hold names and types. A theorem's statement is printed as ``#check`` prints it,
-and its problem imports what the theorem's own module imports: so neither the theorem nor anything
-of its module, nor of a module that builds on it, is in scope. Theorems about definitions of their
-own module cannot be stated this way and are left out; so are those that Lean reads back
-differently.
+A theorem's statement is printed as ``#check`` prints it, and its problem imports what the theorem's
+own module imports. Theorems about definitions of their own module cannot be stated this way and are
+left out; so are those that Lean reads back differently.
 """
 
 import hashlib
@@ -159,11 +157,9 @@ class CoreLibraryBenchmark:
     module: str | None = None
 
     def problems(self) -> list[BenchmarkProblem]:
-        """Return the theorems, module by module.
+        """Return the theorems, module by module; ``UsageError`` if there is no such module.
 
-        Raises:
-            UsageError: If there is no such module.
-            DataError: If the library lacks some of them: it is another version of Lean.
+        ``DataError`` if the library lacks some of them: it is another version of Lean.
         """
         every = read_names(HELD_OUT_FILE.read_text(encoding="utf-8"))
         chosen = {one: names for one, names in every.items() if one.startswith(self.module or "")}

@@ -44,8 +44,7 @@ from lean_dojo_v2.prover.suggestion import (
 from lean_dojo_v2.runs import report_progress
 
 COHORTS = 2
-"""Groups of theorems that take turns: the model generates for one while Lean works for the
-other."""
+"""Groups of theorems that take turns: the model works for one while Lean works for the other."""
 
 BatchReport: TypeAlias = Callable[[Sequence[tuple[str, Node, Sequence[Suggestion]]]], None]
 """Called with every batch: theorem names, states and suggestions."""
@@ -80,16 +79,10 @@ class BestFirstSearch:
     ) -> Iterator[tuple[int, SearchResult]]:
         """Search all problems; yield each result with its index as soon as it is known.
 
-        Args:
-            problems: The problems.
-            servers: Engines to use, at least one. A theorem stays on the engine that opened it,
-                where its states live; theorems of one file go to one engine, unless it is
-                much busier than the others.
-            on_batch: Called after every generated batch.
-
-        Raises:
-            UsageError: If there is no server.
-            GeneratorError: If the generator keeps failing.
+        A theorem stays on the engine that opened it, where its states live; theorems of one file go
+        to one engine, unless it is much busier than the others. ``on_batch`` is called after every
+        generated batch. ``UsageError`` if there is no server, ``GeneratorError`` if the generator
+        keeps failing.
         """
         if not servers:
             raise UsageError("a search needs at least one Lean server")
@@ -188,8 +181,6 @@ class _Pass:
         for lane in self.lanes:
             lane.executor.shutdown(wait=True, cancel_futures=True)
 
-    # --- with Lean ------------------------------------------------------------------------------
-
     def _open_more(self, cohort: _Cohort) -> None:
         while cohort.waiting and len(cohort.active) < self.batch_size:
             index, problem = cohort.waiting.popleft()
@@ -237,8 +228,6 @@ class _Pass:
         assert task.run.result is not None
         return task.index, task.run.result
 
-    # --- with the model -------------------------------------------------------------------------
-
     def _take_turn(self, cohort: _Cohort) -> Iterator[tuple[int, SearchResult]]:
         """Expand a state of each theorem, replacing finished ones."""
         going_on = [task for task in cohort.active if task.run.result is None]
@@ -273,7 +262,6 @@ class _Pass:
             self.on_batch(report)
 
     def _queue_found(self, tasks: Sequence[_Task]) -> None:
-        """Queue the states reached by Lean."""
         found = [(task.run, child) for task in tasks for child in task.found]
         for (run, child), distance in zip(found, self._distances(found), strict=True):
             run.push(child, distance)

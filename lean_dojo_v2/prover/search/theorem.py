@@ -11,22 +11,7 @@ from typing import Any
 
 import attrs
 
-from lean_dojo_v2.lean import (
-    EngineLostError,
-    EngineTimeoutError,
-    EngineUnavailableError,
-    GoalState,
-    LeanError,
-    ProofOutcome,
-    RequestError,
-    Server,
-    StaleStateError,
-    TacticOutcome,
-    TacticWords,
-    Verdict,
-    check_tactic,
-    state_digest,
-)
+from lean_dojo_v2 import lean
 from lean_dojo_v2.lean_agent import ProverConfig
 from lean_dojo_v2.prover.problem import Problem, again_if_lost, seed_of
 from lean_dojo_v2.prover.search.result import Failure, SearchResult
@@ -44,22 +29,22 @@ class Child:
     parent: Node
     tactic: str
     logprob: float
-    state: GoalState
+    state: lean.GoalState
 
 
 class TheoremSearch:
     """One theorem's search; ``open`` and ``apply`` run in its engine's thread, the rest outside."""
 
-    def __init__(self, problem: Problem, server: Server, settings: ProverConfig) -> None:
+    def __init__(self, problem: Problem, server: lean.Server, settings: ProverConfig) -> None:
         self.problem = problem
         self.server = server
         self.settings = settings
         self.tree = SearchTree(problem.name)
-        self.words: TacticWords | None = None
+        self.words: lean.TacticWords | None = None
         self.result: SearchResult | None = None
         self._queue: list[tuple[float, int, Node]] = []
         self._order = itertools.count()
-        self._alive: dict[int, GoalState] = {}
+        self._alive: dict[int, lean.GoalState] = {}
         self._seen: set[tuple[str, ...]] = set()
         self._tried: dict[int, set[str]] = defaultdict(set)
         self.spent = 0.0  # seconds, including its share of generation
@@ -69,17 +54,15 @@ class TheoremSearch:
         self._samples = self._lean_calls = self._refused = 0
         self._ended_by_clock = 0
 
-    # --- in the engine's thread -----------------------------------------------------------------
-
     def open(self) -> list[Child]:
         """Open the root state; there are no children yet."""
         with self._timed():
             try:
                 self._lean_calls += 1
                 state = again_if_lost(self._open, self._note_clock)
-            except LeanError as error:
+            except lean.LeanError as error:
                 self._note_clock(error)
-                lost = isinstance(error, (EngineUnavailableError, EngineLostError))
+                lost = isinstance(error, (lean.EngineUnavailableError, lean.EngineLostError))
                 self.fail(Failure.ENGINE if lost else Failure.CANNOT_OPEN, str(error))
                 return []
             root = self.tree.add(None, "", str(state), 0.0, 0.0)
@@ -88,9 +71,11 @@ class TheoremSearch:
             self._enqueue(root, 0.0)
             return []
 
-    def _open(self) -> GoalState:
+    def _open(self) -> lean.GoalState:
         state = self.problem.open(self.server)
-        with suppress(RequestError, EngineUnavailableError):  # an engine that does not know them
+        with suppress(
+            lean.RequestError, lean.EngineUnavailableError
+        ):  # an engine that does not know them
             self.words = self.server.tactic_words(state)
         return state
 
@@ -101,10 +86,10 @@ class TheoremSearch:
             children: list[Child] = []
             try:
                 self._try_all(node, distinct(suggestions), children)
-            except (EngineUnavailableError, EngineLostError) as error:
+            except (lean.EngineUnavailableError, lean.EngineLostError) as error:
                 self._note_clock(error)
                 self.fail(Failure.ENGINE, str(error))
-            except LeanError as error:
+            except lean.LeanError as error:
                 # A tactic that worked before fails in the replay, for example at a time limit.
                 # States found until then are kept, since they count as seen.
                 node.failures[f"state lost: {error}"[:200]] += 1
@@ -129,7 +114,7 @@ class TheoremSearch:
                 node.failed[suggestion.tactic] = str(outcome.verdict)
                 continue
             child = Child(node, suggestion.tactic, node.logprob + suggestion.logprob, outcome.state)
-            if outcome.verdict is Verdict.SOLVED:
+            if outcome.verdict is lean.Verdict.SOLVED:
                 if self._confirm(child):
                     break
             elif self._is_new(outcome.state):
@@ -137,12 +122,12 @@ class TheoremSearch:
             else:
                 node.failures["seen before"] += 1
 
-    def _is_new(self, state: GoalState) -> bool:
+    def _is_new(self, state: lean.GoalState) -> bool:
         """Whether no equal state was reached before."""
         self._lean_calls += 1
         try:
-            key = state_digest(self.server, state, timeout=self.settings.tactic_seconds).goals
-        except (EngineLostError, StaleStateError) as error:
+            key = lean.state_digest(self.server, state, timeout=self.settings.tactic_seconds).goals
+        except (lean.EngineLostError, lean.StaleStateError) as error:
             self._note_clock(error)
             return False  # a state that kills an engine when read is useless
         if key in self._seen:
@@ -150,20 +135,20 @@ class TheoremSearch:
         self._seen.add(key)
         return True
 
-    def _try(self, node: Node, tactic: str) -> TacticOutcome:
+    def _try(self, node: Node, tactic: str) -> lean.TacticOutcome:
         """Try a tactic; retry once if the engine dies, perhaps for another reason."""
         self._lean_calls += 1
         outcome = self._try_once(node, tactic)
         if outcome.engine_died:
             outcome = self._try_once(node, tactic)
-        timed_out = outcome.verdict is Verdict.TIMED_OUT
+        timed_out = outcome.verdict is lean.Verdict.TIMED_OUT
         self._ended_by_clock += timed_out and not outcome.engine_died
         return outcome
 
-    def _try_once(self, node: Node, tactic: str) -> TacticOutcome:
+    def _try_once(self, node: Node, tactic: str) -> lean.TacticOutcome:
         state = self._state(node)
         left = max(1.0, self.settings.timeout - self.seconds)
-        return check_tactic(
+        return lean.check_tactic(
             self.server,
             state,
             tactic,
@@ -173,16 +158,16 @@ class TheoremSearch:
         )
 
     def _note_clock(self, error: Exception) -> None:
-        self._ended_by_clock += isinstance(error, EngineTimeoutError)
+        self._ended_by_clock += isinstance(error, lean.EngineTimeoutError)
 
-    def _state(self, node: Node) -> GoalState:
+    def _state(self, node: Node) -> lean.GoalState:
         """Return a node's state, replayed if it is no longer in the engine."""
         held = self._alive.get(node.id)
         if held is not None and self.server.holds(held):
             return held
         return again_if_lost(lambda: self._replay(node), self._note_clock)
 
-    def _replay(self, node: Node) -> GoalState:
+    def _replay(self, node: Node) -> lean.GoalState:
         state = self.problem.open(self.server)
         for tactic in self.tree.tactics(node):
             state = self.server.goal_tactic(state, tactic)
@@ -203,18 +188,16 @@ class TheoremSearch:
         self._end(success=True, tactics=tuple(tactics), proof=proof)
         return True
 
-    def _check(self, proof: str) -> ProofOutcome:
+    def _check(self, proof: str) -> lean.ProofOutcome:
         self._lean_calls += 1
         try:
             check = partial(self.problem.check, self.server, proof)
             return again_if_lost(check, self._note_clock)
-        except EngineLostError as error:
+        except lean.EngineLostError as error:
             self._note_clock(error)
-            return ProofOutcome(False, f"the engine was lost over it: {error}")
-        except LeanError as error:
-            return ProofOutcome(False, str(error))
-
-    # --- outside --------------------------------------------------------------------------------
+            return lean.ProofOutcome(False, f"the engine was lost over it: {error}")
+        except lean.LeanError as error:
+            return lean.ProofOutcome(False, str(error))
 
     def next_node(self) -> Node | None:
         """Take the most promising state; with none, or at a limit, the search is over."""
@@ -283,8 +266,6 @@ class TheoremSearch:
     def stop(self) -> None:
         """Try no further tactics; may be called from any thread."""
         self._stopped = True
-
-    # --- the end --------------------------------------------------------------------------------
 
     @contextmanager
     def _timed(self) -> Iterator[None]:

@@ -110,11 +110,7 @@ class SearchTree:
 
     @classmethod
     def load(cls, path: Path | str) -> Self:
-        """Load from :meth:`save`.
-
-        Raises:
-            DataError: If the file is not a search tree.
-        """
+        """Load from :meth:`save`; ``DataError`` if the file is not a search tree."""
         try:
             return cls.from_dict(orjson.loads(Path(path).read_bytes()))
         except (OSError, ValueError, TypeError, KeyError) as error:
@@ -146,10 +142,8 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 def draw_tree(tree: SearchTree, *, most: int = 200) -> str:
     """Draw at most ``most`` states: those on the way to a proof or a refused one, then the first.
 
-    Hovering over a state shows its goals, log-probability and failed tactics.
-
-    Returns:
-        An SVG document, which may be embedded in HTML.
+    The result is an SVG document, which may be embedded in HTML. Hovering over a state shows its
+    goals, log-probability and failed tactics.
     """
     drawn = _chosen(tree, most)
     solved = next((node for node in tree.nodes if node.status is NodeStatus.SOLVED), None)

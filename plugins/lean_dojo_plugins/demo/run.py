@@ -7,8 +7,6 @@ prover may spend the same number of Lean calls on a theorem. Each command is pri
 A killed demo resumes where it was, as each of its commands does.
 """
 
-from __future__ import annotations
-
 import os
 import shlex
 import shutil
@@ -25,15 +23,7 @@ import attrs
 import orjson
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.benchmarks import (
-    AUTOMATION,
-    PROVER,
-    AttemptFolder,
-    Comparison,
-    Share,
-    engines_kept,
-    read_report,
-)
+from lean_dojo_v2 import benchmarks
 from lean_dojo_v2.files import RAID_VARIABLE, atomic_write_bytes, safe_name
 from lean_dojo_v2.lean import EngineUnavailableError
 from lean_dojo_v2.prover import SHIPPED, shipped_model
@@ -84,9 +74,9 @@ class DemoStage:
     """
 
     stage: str
-    share: Share
+    share: benchmarks.Share
     seconds: float
-    gain: Comparison | None = None
+    gain: benchmarks.Comparison | None = None
 
     @property
     def headline(self) -> str:
@@ -129,11 +119,7 @@ class Demo:
         return self.folder / "database.json"
 
     def run(self) -> list[DemoStage]:
-        """Run all stages, and return what each prover proved.
-
-        Raises:
-            UsageError: If the folder holds another demo, or no model ships with this package.
-        """
+        """Run all stages, and return what each prover proved."""
         if shipped_model() is None:
             raise UsageError(
                 "this package contains no model; reinstall it, or run `make base-model` in the "
@@ -143,13 +129,13 @@ class Demo:
         os.environ[RAID_VARIABLE] = str(self.folder / "raid")
         with self._stage("Lean", "Lean: an embedded engine, installed once per machine"):
             self._install()
-        with engines_kept():
+        with benchmarks.engines_kept():
             with self._stage("first proof", "A first proof, by the shipped model"):
                 self._command("prove", "--goal", GOAL)
             with self._stage("trace", "Trace a small Lean project with real Lean"):
                 self._trace()
             with self._stage("automation", "What Lean's own automation proves"):
-                self._measure(AUTOMATION, "--prover", AUTOMATION)
+                self._measure(benchmarks.AUTOMATION, "--prover", benchmarks.AUTOMATION)
             with self._stage("prove", "What the shipped model adds to it"):
                 self._measure(SHIPPED, "--model", SHIPPED)
             with self._stage("sft", f"Learn {self.settings.human_share:.0%} of the proofs"):
@@ -175,8 +161,6 @@ class Demo:
                 f"{self.folder} holds a demo with other settings or from another place; delete it, "
                 "or choose another folder with --output-dir"
             )
-
-    # --- stages ---------------------------------------------------------------------------------
 
     def _install(self) -> None:
         """Install Lean in another process, while this one imports what the model needs."""
@@ -209,11 +193,11 @@ class Demo:
         """
         sizes = self.settings
         how: tuple[object, ...] = ("--samples", 64)
-        if stage != AUTOMATION:
+        if stage != benchmarks.AUTOMATION:
             how = (
                 "--prover-set", "automation=true", "--samples", sizes.samples,
                 "--visits", sizes.lean_calls, "--no-automation",
-                "--compare", self._bench(AUTOMATION),
+                "--compare", self._bench(benchmarks.AUTOMATION),
             )  # fmt: skip
         self._command(
             "bench", "held-out", *who, "--database", self.database, "-n", sizes.theorems,
@@ -246,8 +230,6 @@ class Demo:
         }  # fmt: skip
         self._train(EXPERT, *(w for k, v in given.items() for w in ("--set", f"{k}={v}")))
 
-    # --- output ---------------------------------------------------------------------------------
-
     def _command(self, *words: object) -> None:
         """Print a command as one would type it, and run it in this process."""
         from lean_dojo_v2.cli import cli
@@ -258,7 +240,7 @@ class Demo:
 
     def _keep_largest_trees(self) -> None:
         folder = self._bench(EXPERT) / "trees"
-        tried = AttemptFolder(folder.parent).attempts(PROVER)
+        tried = benchmarks.AttemptFolder(folder.parent).attempts(benchmarks.PROVER)
         proved = {safe_name(one.name) for one in tried if one.success}
         proofs = [file for file in folder.rglob("*.json") if file.stem in proved]
         kept = sorted(proofs, key=lambda file: -file.stat().st_size)[:TREES]
@@ -268,10 +250,10 @@ class Demo:
 
     def _summarise(self) -> list[DemoStage]:
         found = []
-        alone = AttemptFolder(self._bench(AUTOMATION))
-        for stage in (AUTOMATION, SHIPPED, SFT, EXPERT):
-            run = AttemptFolder(self._bench(stage))
-            report = read_report(run, None if stage == AUTOMATION else alone)
+        alone = benchmarks.AttemptFolder(self._bench(benchmarks.AUTOMATION))
+        for stage in (benchmarks.AUTOMATION, SHIPPED, SFT, EXPERT):
+            run = benchmarks.AttemptFolder(self._bench(stage))
+            report = benchmarks.read_report(run, None if stage == benchmarks.AUTOMATION else alone)
             gain = None if report.compared is None else report.compared.counts
             found.append(DemoStage(stage, report.prover.proved, report.prover.seconds, gain))
         data = {
@@ -297,7 +279,7 @@ class Demo:
         print(text, file=sys.stderr, flush=True)
 
 
-def draw(stages: Sequence[DemoStage], lean_calls: int) -> Figure:
+def draw(stages: Sequence[DemoStage], lean_calls: int) -> "Figure":
     """Draw a bar for each prover, with the 95 % interval of its share and what it gained."""
     figure, axes = new_figure(8, 2.6)
     tried = max((stage.share.tried for stage in stages), default=0)

@@ -1,7 +1,5 @@
 """``lean-dojo retrieve`` and ``lean-dojo index``."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,20 +8,7 @@ import attrs
 import click
 
 from lean_dojo_core.errors import UsageError
-from lean_dojo_v2.cli import (
-    ANY_FILE,
-    EXISTING_FILE,
-    NUMBER,
-    emit_json,
-    group,
-    json_option,
-    long_command,
-    note,
-    option,
-    shared,
-    table,
-    with_options,
-)
+from lean_dojo_v2 import cli
 from lean_dojo_v2.files import merged_data_dir
 
 if TYPE_CHECKING:
@@ -34,21 +19,17 @@ if TYPE_CHECKING:
 class RetrieverChoice:
     """The options that choose a retriever and its corpus."""
 
-    checkpoint: str | None = option(
+    checkpoint: str | None = cli.option(
         metavar="MODEL",
         type=click.Path(),
         help="Retriever: a .ckpt file, folder or hub id (default: the latest checkpoint).",
     )
-    corpus: Path | None = option(
-        type=ANY_FILE, help="The premises (default: raid/data/merged/corpus.jsonl)."
+    corpus: Path | None = cli.option(
+        type=cli.ANY_FILE, help="The premises (default: raid/data/merged/corpus.jsonl)."
     )
 
-    def open(self, index: Path | None = None) -> Retriever:
-        """Open them, perhaps with an index made before.
-
-        Raises:
-            UsageError: If there is no checkpoint or no corpus.
-        """
+    def open(self, index: Path | None = None) -> "Retriever":
+        """Open them, perhaps with an index made before; ``UsageError`` if one is missing."""
         from lean_dojo_plugins.retrieval.search.retriever import Retriever
         from lean_dojo_plugins.retrieval.trainer import RetrievalTrainer
 
@@ -64,27 +45,27 @@ class RetrieverChoice:
 
 
 @click.command()
-@with_options
+@cli.with_options
 def retrieve(
     *,
-    state: str = option(
+    state: str = cli.option(
         metavar="GOAL", required=True, help="The goal as Lean prints it; - reads standard input."
     ),
-    choice: RetrieverChoice = group(RetrieverChoice),
-    index: Path | None = option(
-        type=EXISTING_FILE,
+    choice: RetrieverChoice = cli.group(RetrieverChoice),
+    index: Path | None = cli.option(
+        type=cli.EXISTING_FILE,
         help="An index made by `lean-dojo index` (default: the one beside the checkpoint).",
     ),
-    count: int = option("-k", "--top-k", **NUMBER, default=10, help="How many premises."),
-    file_path: str | None = option(
+    count: int = cli.option("-k", "--top-k", **cli.NUMBER, default=10, help="How many premises."),
+    file_path: str | None = cli.option(
         "--file",
         metavar="FILE",
         help="Only premises that a theorem in this file of the corpus may use.",
     ),
-    line: int | None = option(
-        **NUMBER, help="Line where that theorem starts (default: the end of the file)."
+    line: int | None = cli.option(
+        **cli.NUMBER, help="Line where that theorem starts (default: the end of the file)."
     ),
-    as_json: bool = shared(json_option),
+    as_json: bool = cli.shared(cli.json_option),
 ) -> None:
     """Find the premises of a corpus that fit a proof state, best first, with their scores.
 
@@ -99,21 +80,21 @@ def retrieve(
     place = None if file_path is None else (file_path, None if line is None else (line, 1))
     (found,) = choice.open(index).retrieve([text], [place], k=count)
     if as_json:
-        emit_json([hit.to_dict() for hit in found])
+        cli.emit_json([hit.to_dict() for hit in found])
         return
     rows = [(f"{hit.score:.4f}", hit.premise.full_name, hit.path) for hit in found]
-    table(["SCORE", "PREMISE", "FILE"], rows)
+    cli.table(["SCORE", "PREMISE", "FILE"], rows)
 
 
 @click.command()
-@long_command(resumes=False)
-@with_options
+@cli.long_command(resumes=False)
+@cli.with_options
 def index(
-    choice: RetrieverChoice = group(RetrieverChoice),
-    output: Path | None = option(
+    choice: RetrieverChoice = cli.group(RetrieverChoice),
+    output: Path | None = cli.option(
         "-o",
         "--output",
-        type=ANY_FILE,
+        type=cli.ANY_FILE,
         help="File of the index (default: beside the checkpoint, where `retrieve` finds it).",
     ),
 ) -> None:
@@ -130,5 +111,5 @@ def index(
         )
     if output is not None:
         retriever.save(output)
-    note(f"{len(retriever.corpus)} premises are indexed.")
+    cli.note(f"{len(retriever.corpus)} premises are indexed.")
     click.echo(path)

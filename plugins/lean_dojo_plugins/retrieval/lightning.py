@@ -16,21 +16,11 @@ from pytorch_lightning.plugins import TorchCheckpointIO
 from pytorch_lightning.strategies import DDPStrategy
 from tqdm import tqdm
 
+from lean_dojo_plugins import training
 from lean_dojo_plugins.retrieval.model.premise_retriever import has_bf16
-from lean_dojo_plugins.training import PICTURE_FILE
+from lean_dojo_v2 import runs
 from lean_dojo_v2.files import atomic_writer, safe_name
 from lean_dojo_v2.lean_agent import TrainingConfig
-from lean_dojo_v2.runs import (
-    METRICS_FILE,
-    append_metrics,
-    forget_metrics_after,
-    numbers_of,
-    plot_loss,
-    plot_recall,
-    read_metrics,
-    report_progress,
-    save_figure,
-)
 
 log = logging.getLogger(__name__)
 
@@ -139,7 +129,7 @@ class EpochBar(pl.Callback):
             loss = f"{float(trainer.callback_metrics['loss_train']):.4f}"
             self._bar.set_postfix(loss=loss)
             self._bar.update()
-            report_progress(f"{self._epoch}, step {trainer.global_step}, loss {loss}")
+            runs.report_progress(f"{self._epoch}, step {trainer.global_step}, loss {loss}")
 
     def on_train_epoch_end(self, *_: Any) -> None:
         """End it."""
@@ -160,8 +150,8 @@ class Curves(pl.Callback):
     def on_train_start(self, trainer: pl.Trainer, *_: Any) -> None:
         """Drop what a killed run reported after the checkpoint that this run resumes from."""
         self._written = trainer.global_step
-        if trainer.is_global_zero and (self.folder / METRICS_FILE).exists():
-            forget_metrics_after(self.folder, trainer.global_step)
+        if trainer.is_global_zero and (self.folder / runs.METRICS_FILE).exists():
+            runs.forget_metrics_after(self.folder, trainer.global_step)
 
     def on_train_batch_end(self, trainer: pl.Trainer, *_: Any, **__: Any) -> None:
         """Write the loss."""
@@ -178,16 +168,16 @@ class Curves(pl.Callback):
     def on_fit_end(self, trainer: pl.Trainer, *_: Any) -> None:
         """Draw."""
         if trainer.is_global_zero:
-            rows = read_metrics(self.folder)
-            save_figure(plot_loss(rows), self.folder / PICTURE_FILE)
-            save_figure(plot_recall(rows), self.folder / RECALL_PICTURE)
+            rows = runs.read_metrics(self.folder)
+            runs.save_figure(runs.plot_loss(rows), self.folder / training.PICTURE_FILE)
+            runs.save_figure(runs.plot_recall(rows), self.folder / RECALL_PICTURE)
 
     def _write(self, trainer: pl.Trainer, names: dict[str, str]) -> None:
         found = {key: trainer.callback_metrics.get(name) for key, name in names.items()}
-        numbers = numbers_of({k: float(v) for k, v in found.items() if v is not None})
+        numbers = runs.numbers_of({k: float(v) for k, v in found.items() if v is not None})
         if trainer.is_global_zero and numbers:
             self.folder.mkdir(parents=True, exist_ok=True)
-            append_metrics(self.folder, trainer.global_step, self.name, numbers)
+            runs.append_metrics(self.folder, trainer.global_step, self.name, numbers)
 
 
 def step_folder(config: TrainingConfig, dir_name: str) -> Path:

@@ -18,6 +18,7 @@ import pytorch_lightning as pl
 from accelerate import PartialState
 
 from lean_dojo_core import Database, Repository
+from lean_dojo_plugins import training
 from lean_dojo_plugins.retrieval import lightning
 from lean_dojo_plugins.retrieval.data.datamodule import Origins, RetrievalDataModule
 from lean_dojo_plugins.retrieval.evaluation import CORPUS
@@ -25,19 +26,6 @@ from lean_dojo_plugins.retrieval.model import checkpoints
 from lean_dojo_plugins.retrieval.model.ewc import Consolidation, fisher_information
 from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever
 from lean_dojo_plugins.retrieval.search.retriever import Retriever
-from lean_dojo_plugins.training import (
-    NOTHING_TO_LEARN,
-    CurriculumProgress,
-    FinishedStep,
-    RunFolder,
-    RunState,
-    check_same_trainer,
-    choose_device,
-    default_settings,
-    repository_name,
-    resolve_callbacks,
-    write_model_card,
-)
 from lean_dojo_v2.errors import EmptyDatasetError, TrainingError
 from lean_dojo_v2.files import atomic_write_bytes, copy_metadata
 from lean_dojo_v2.lean_agent import TrainingConfig
@@ -61,7 +49,7 @@ class RetrievalRun:
     curriculum: Sequence[Sequence[Repository]]  # those of each step
     data_path: Path  # folder of the exported data
     processes: PartialState  # those that train together
-    state: RunState = attrs.field(init=False)
+    state: training.RunState = attrs.field(init=False)
 
     def begin(self, asked_start: Path | str | None) -> None:
         """Resume the folder's run if it is unfinished and asks for the same; else begin anew."""
@@ -74,29 +62,27 @@ class RetrievalRun:
         settings = self.trainer.settings()
         steps = (_STEP_FOLDER.match(one.name) for one in self._folder.glob("run*"))
         numbers = [int(one[1]) for one in steps if one]
-        found = RunFolder(self._folder).load()
+        found = training.RunFolder(self._folder).load()
         if found is not None:
-            check_same_trainer(found, TRAINER, self._folder)
+            training.check_same_trainer(found, TRAINER, self._folder)
             self.state = found
             numbers.append(self.number)
         if found is None or not self._asks_for(settings, request) or self._is_over:
             start = asked_start or checkpoints.find_latest(self._folder)
             place = {"number": max(numbers, default=0) + 1, "start": start and str(start)}
-            self.state = RunState(TRAINER, settings, run={**place, **request})
+            self.state = training.RunState(TRAINER, settings, run={**place, **request})
         self.processes.wait_for_everyone()  # everybody has read the old record
         self._save()
 
     def _asks_for(self, settings: dict[str, Any], request: dict[str, Any]) -> bool:
         """Whether it is the same request; what an older run lacks counts as the default."""
         same = {key: self.state.run.get(key) for key in request} == request
-        before = {**default_settings(TrainingConfig), **self.state.settings}
+        before = {**training.default_settings(TrainingConfig), **self.state.settings}
         return same and all(before.get(key) == value for key, value in settings.items())
 
     def _save(self) -> None:
         if self.processes.is_main_process:
-            RunFolder(self._folder).save(self.state)
-
-    # --- where it is ---------------------------------------------------------------------------
+            training.RunFolder(self._folder).save(self.state)
 
     @property
     def _config(self) -> TrainingConfig:
@@ -133,7 +119,7 @@ class RetrievalRun:
     @property
     def _step_name(self) -> str:
         """One folder's name: run, current step and its first repository."""
-        return f"run{self.number:03d}-{self._step:03d}-{repository_name(self._new[0])}"
+        return f"run{self.number:03d}-{self._step:03d}-{training.repository_name(self._new[0])}"
 
     @property
     def step_folder(self) -> Path:
@@ -147,13 +133,11 @@ class RetrievalRun:
         start = self.state.run["start"]
         return saved[-1] if saved else start and Path(start)
 
-    # --- training ------------------------------------------------------------------------------
-
     def train(self, database: Database) -> None:
         """Train the steps that are left; ``EmptyDatasetError`` if none has anything to train on."""
-        names = [", ".join(map(repository_name, new)) for new in self.curriculum]
+        names = [", ".join(map(training.repository_name, new)) for new in self.curriculum]
         is_main = self.processes.is_main_process
-        progress = CurriculumProgress(folder=self._folder, names=names, is_main=is_main)
+        progress = training.CurriculumProgress(folder=self._folder, names=names, is_main=is_main)
         if self._step:
             progress.say_done(self._step)
         for number in progress.steps(self._step):
@@ -164,17 +148,17 @@ class RetrievalRun:
             except EmptyDatasetError as error:
                 if number == len(names) - 1 and not any(one.model for one in self.state.finished):
                     raise
-                progress.say_of(number, f"{NOTHING_TO_LEARN}: {error}")
+                progress.say_of(number, f"{training.NOTHING_TO_LEARN}: {error}")
             self.state.finished.extend(self._records(checkpoint))
             if checkpoint is not None:
                 if is_main:
                     learned = [one for one in self.state.finished if one.model is not None]
-                    write_model_card(checkpoint.parent, self.trainer, learned)
+                    training.write_model_card(checkpoint.parent, self.trainer, learned)
                 progress.say_of(number, f"saved to {checkpoint}")
             self._save()
             self.processes.wait_for_everyone()  # the next call finds it written, in every process
 
-    def _records(self, checkpoint: Path | None) -> list[FinishedStep]:
+    def _records(self, checkpoint: Path | None) -> list[training.FinishedStep]:
         """Return the records of the current step's repositories; the last has what was done."""
         items, reached, data, model = 0, 0, "", None
         if checkpoint is not None:
@@ -184,7 +168,7 @@ class RetrievalRun:
                 items, data = recorded["items"], recorded["corpus"]
             reached = max((row["step"] for row in read_metrics(checkpoint.parent)), default=0)
         return [
-            FinishedStep(
+            training.FinishedStep(
                 str(repo.url),
                 str(repo.commit),
                 *((items, reached) if repo is self._new[-1] else (0, 0)),
@@ -203,7 +187,8 @@ class RetrievalRun:
         ):
             return finished  # killed before the run's record was written
         if is_main:
-            checkpoints.remove_leftovers(folder)
+            for cut_off in folder.glob(".*.ckpt.*.tmp"):  # a kill interrupted its writing
+                cut_off.unlink()
             database.export_merged_data(self._so_far, self.data_path)
             copy_metadata(self.data_path, self._folder)
             record_environment(self._folder)
@@ -254,7 +239,7 @@ class RetrievalRun:
             name,
             self._config.get_custom_log_dir(name),
             monitored=monitored,
-            further=resolve_callbacks(self.trainer.callbacks, pl.Callback),
+            further=training.resolve_callbacks(self.trainer.callbacks, pl.Callback),
         )
         trainer.fit(model, datamodule=data, ckpt_path=resume, weights_only=True)
         best = getattr(trainer.checkpoint_callback, "best_model_path", "")
@@ -284,7 +269,7 @@ class RetrievalRun:
 
     def _consolidate(self, data: RetrievalDataModule, source: Path) -> Consolidation | None:
         """Compute the Fisher information of the step's own training data at its best weights."""
-        model = PremiseRetriever.load(source, choose_device().name, freeze=False)
+        model = PremiseRetriever.load(source, training.choose_device().name, freeze=False)
         if self._config.get_lambda_value() == 0:
             return model.consolidation
         model.eval()
@@ -300,20 +285,17 @@ class RetrievalRun:
         before = model.consolidation
         return Consolidation.after(model, fisher, before.to(model.device) if before else None)
 
-    # --- forgetting ----------------------------------------------------------------------------
-
     @property
     def _row_name(self) -> str:
         return ", ".join(map(_short, self._new))
 
     def _forgetting(self) -> Forgetting:
-        """Read the run's matrix, or begin it."""
         matrix = Forgetting("R@10 (percent)", higher_is_better=True, run=self.number)
         return matrix.resumed(self._folder)
 
     def _look_back(self, data: RetrievalDataModule, finished: Path) -> None:
         """Measure the finished model on every repository so far."""
-        model = PremiseRetriever.load(finished, choose_device().name)
+        model = PremiseRetriever.load(finished, training.choose_device().name)
         retriever = Retriever.of(model, data.corpus, finished)
         recall: dict[str, float | None] = {}
         for repo in self._so_far:
@@ -331,4 +313,4 @@ def _only(repos: Sequence[Repository]) -> Origins:
 
 
 def _short(repo: Repository) -> str:
-    return f"{repository_name(repo)}@{str(repo.commit)[:7]}"
+    return f"{training.repository_name(repo)}@{str(repo.commit)[:7]}"

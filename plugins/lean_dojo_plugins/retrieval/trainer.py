@@ -1,7 +1,5 @@
 """The retrieval trainer: lifelong learning over repositories."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Sequence
 from datetime import timedelta
@@ -12,18 +10,7 @@ import attrs
 
 from lean_dojo_core import Database, Repository, registry
 from lean_dojo_core.errors import ConfigError, UsageError
-from lean_dojo_plugins.training import (
-    SPLITS,
-    Callbacks,
-    callbacks_setting,
-    check_model_name,
-    checked_repositories,
-    choose_device,
-    plain_settings,
-    require_model,
-    resolve_callbacks,
-    run_lock,
-)
+from lean_dojo_plugins import training
 from lean_dojo_v2.errors import EmptyDatasetError
 from lean_dojo_v2.files import data_dir, merged_data_dir, require_writable
 from lean_dojo_v2.lean_agent import TrainingConfig
@@ -67,12 +54,12 @@ class RetrievalTrainer:
     formatter: str = attrs.field(
         default="premise-pairs", kw_only=True, metadata={"help": "Dataset formatter."}
     )
-    callbacks: Callbacks = callbacks_setting("pytorch_lightning.Callback")
+    callbacks: training.Callbacks = training.callbacks_setting("pytorch_lightning.Callback")
     _trained_on: Path | None = attrs.field(default=None, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
         if self._starts_from_model():
-            check_model_name(self.config.model_name)
+            training.check_model_name(self.config.model_name)
 
     def _starts_from_model(self) -> bool:
         """Whether there is no checkpoint to start from, only the model named."""
@@ -84,8 +71,6 @@ class RetrievalTrainer:
         """Folder of the checkpoints."""
         return self.config.get_checkpoint_dir()
 
-    # --- training ------------------------------------------------------------------------------
-
     def preflight(self) -> None:
         """Check what training will need, before any data is prepared; loads no model.
 
@@ -94,8 +79,8 @@ class RetrievalTrainer:
         import pytorch_lightning as pl
 
         if self._starts_from_model():
-            require_model(self.config.model_name)
-        resolve_callbacks(self.callbacks, pl.Callback)
+            training.require_model(self.config.model_name)
+        training.resolve_callbacks(self.callbacks, pl.Callback)
         require_writable(self.output_dir, "checkpoint_dir")
         require_writable(self.config.get_custom_log_dir("run"), "log_dir")
 
@@ -110,19 +95,11 @@ class RetrievalTrainer:
 
         After a kill, the same call resumes: finished repositories stay finished, and the current
         one continues from its last checkpoint. A call after a finished run starts a new run from
-        the latest checkpoint.
+        the latest checkpoint, if no other is given, or from ``config.model_name`` if there is none.
+        The database exports its data to ``data_path``, by default ``$RAID_DIR/data/merged``.
 
-        Args:
-            repos: Repositories in curriculum order; each has ``url`` and ``commit``.
-            database: Has ``export_merged_data(repos, data_path)``.
-            data_path: Folder for the exported data; by default ``$RAID_DIR/data/merged``.
-            model_checkpoint_path: Checkpoint to start from; default: the latest one, or
-                ``config.model_name`` if there is none.
-
-        Raises:
-            EmptyDatasetError: If no repository has a tactic that uses a premise.
-            CheckpointError: If the start cannot be loaded.
-            DataError: If the exported data is bad.
+        ``EmptyDatasetError`` if no repository has a tactic that uses a premise, ``CheckpointError``
+        if the start cannot be loaded, ``DataError`` if the exported data is bad.
         """
         import pytorch_lightning as pl
         from accelerate import PartialState
@@ -132,7 +109,7 @@ class RetrievalTrainer:
 
         if not repos:
             raise EmptyDatasetError("no repository to train on")
-        repos, database = checked_repositories(repos, database)
+        repos, database = training.checked_repositories(repos, database)
         # Those started by torchrun join here, so that they can synchronise.
         timeout = timedelta(seconds=self.config.timeout_seconds)
         processes = PartialState(cpu=not lightning.on_gpu(self.config), timeout=timeout)
@@ -143,29 +120,21 @@ class RetrievalTrainer:
         run = RetrievalRun(
             trainer=self, curriculum=curriculum, data_path=folder, processes=processes
         )
-        with run_lock(self.output_dir, processes):
+        with training.run_lock(self.output_dir, processes):
             run.begin(model_checkpoint_path)
             run.train(database)
 
     def find_latest_checkpoint(self) -> Path | None:
-        """Return the checkpoint that was saved last, ``None`` if there is none.
-
-        Truncated files are skipped with a warning.
-        """
+        """Return the checkpoint saved last, if any; truncated files are skipped with a warning."""
         from lean_dojo_plugins.retrieval.model import checkpoints
 
         return checkpoints.find_latest(self.output_dir)
 
     def find_best_checkpoint(self) -> Path | None:
-        """Return the checkpoint with the highest validation Recall@10, ``None`` without any.
-
-        Truncated files are skipped with a warning.
-        """
+        """Return the checkpoint of the highest validation Recall@10, if any, as above."""
         from lean_dojo_plugins.retrieval.model import checkpoints
 
         return checkpoints.find_best(self.output_dir)
-
-    # --- evaluation ----------------------------------------------------------------------------
 
     def evaluate(
         self,
@@ -173,31 +142,23 @@ class RetrievalTrainer:
         split: str = "test",
         *,
         dataset_path: Path | str | None = None,
-    ) -> EvaluationReport:
+    ) -> "EvaluationReport":
         """Measure the latest checkpoint on held-out theorems of every dataset folder.
 
         Logs R@1, R@10 (percent) and MRR for ``random`` and ``novel_premises`` and writes
         ``evaluation.json`` and ``evaluation.md`` beside the checkpoints. Without a checkpoint,
-        ``config.model_name`` is evaluated.
+        ``config.model_name`` is evaluated. ``str()`` of the report is the table.
 
-        Args:
-            data_path: A dataset folder or a folder of such; by default the data that this object
-                trained on, or ``$RAID_DIR/data`` if it has not trained on data elsewhere.
-            split: ``"test"``, ``"val"`` or ``"train"``.
-            dataset_path: Alias of ``data_path``.
-
-        Returns:
-            All rows; ``str()`` of it is the table.
-
-        Raises:
-            DataError: If there is no dataset, or it cannot be read.
-            CheckpointError: If the model cannot be loaded.
+        ``data_path``, or ``dataset_path``, is a dataset folder or a folder of such; by default the
+        data that this object trained on, or ``$RAID_DIR/data`` if it has not trained on data
+        elsewhere. The split is ``"test"``, ``"val"`` or ``"train"``. ``DataError`` if there is no
+        readable dataset, ``CheckpointError`` if the model cannot be loaded.
         """
         from lean_dojo_plugins.retrieval.evaluation import evaluate
         from lean_dojo_plugins.retrieval.model.premise_retriever import PremiseRetriever
 
-        if split not in SPLITS:
-            raise UsageError(f"split must be one of {', '.join(SPLITS)}, not {split!r}")
+        if split not in training.SPLITS:
+            raise UsageError(f"split must be one of {', '.join(training.SPLITS)}, not {split!r}")
         data_path = data_path or dataset_path
         latest = self.find_latest_checkpoint()
         source = latest or Path(self.config.model_name)
@@ -207,7 +168,7 @@ class RetrievalTrainer:
         settings.pop("model_name", None)
         report = evaluate(
             Path(data_path) if data_path else self._dataset_path(),
-            model=PremiseRetriever.load(source, choose_device().name, **settings),
+            model=PremiseRetriever.load(source, training.choose_device().name, **settings),
             checkpoint=latest,
             formatter=registry.dataset_formatters[self.formatter].create(),
             split=split,
@@ -230,7 +191,7 @@ class RetrievalTrainer:
 
     def settings(self) -> dict[str, Any]:
         """Return all settings that affect the result, as plain data."""
-        return {**plain_settings(self.config), "formatter": self.formatter}
+        return {**training.plain_settings(self.config), "formatter": self.formatter}
 
     def card(self) -> dict[str, str]:
         """Describe the model for the model card."""
@@ -246,17 +207,15 @@ class RetrievalTrainer:
         """Return the settings of the prover that uses the best checkpoint."""
         return {"ret_ckpt_path": str(self.find_best_checkpoint() or self.config.model_name)}
 
-    # --- used by TrainingConfig -----------------------------------------------------------------
-
     @staticmethod
-    def lightning_callbacks(config: TrainingConfig, dir_name: str) -> list[pl.Callback]:
+    def lightning_callbacks(config: TrainingConfig, dir_name: str) -> "list[pl.Callback]":
         """Build Lightning's callbacks of a training step."""
         from lean_dojo_plugins.retrieval import lightning
 
         return lightning.callbacks(config, dir_name)
 
     @staticmethod
-    def lightning_trainer(config: TrainingConfig, dir_name: str, log_dir: Path) -> pl.Trainer:
+    def lightning_trainer(config: TrainingConfig, dir_name: str, log_dir: Path) -> "pl.Trainer":
         """Build Lightning's trainer of a training step."""
         from lean_dojo_plugins.retrieval import lightning
 

@@ -31,16 +31,9 @@ Scores = list[float | None]
 
 
 def completion_texts(completions: Sequence[Any]) -> list[str]:
-    """Return completions as texts, whether TRL passes texts or messages.
+    """Return completions as texts, whether TRL passes texts or, for a conversation, messages.
 
-    Args:
-        completions: Each a text, or a list of messages as TRL makes for conversational prompts.
-
-    Returns:
-        The text of each; of several messages, the assistant's, joined by line ends.
-
-    Raises:
-        TypeError: If an item is neither.
+    Of several messages, the assistant's are joined by line ends. ``TypeError`` for anything else.
 
     >>> completion_texts(["simp", [{"role": "assistant", "content": "rfl"}]])
     ['simp', 'rfl']
@@ -98,10 +91,8 @@ class AdaptedReward:
     def __call__(self, completions: Sequence[Any], **kwargs: Any) -> Scores:
         """Score a batch: one number or ``None`` per completion, a text or a message list.
 
-        Dataset columns, as lists, and what TRL adds are passed on unchanged.
-
-        Raises:
-            RewardError: If the function raises, or gives anything but one number each.
+        Dataset columns, as lists, and what TRL adds are passed on unchanged. ``RewardError`` if the
+        function raises, or gives anything but one number each.
         """
         items: list[Any]
         if self.messages:
@@ -112,17 +103,15 @@ class AdaptedReward:
         else:
             items = completion_texts(completions)
 
-        def where() -> str:
-            return self._first_raising(items, kwargs)
-
-        result = self._run(lambda: self._call(items, kwargs), items, where)
+        result = self._run(
+            lambda: self._call(items, kwargs), items, lambda: self._first_raising(items, kwargs)
+        )
         return self.check(result, items)
 
     def columns_needed(self, given: Collection[str] = GIVEN) -> tuple[str, ...]:
-        """Return the columns that it needs: those it declares, and those of its parameters.
+        """Return the columns that it needs, besides those that it gets in any case (``given``).
 
-        Args:
-            given: Columns that it gets in any case.
+        They are those that it declares, and those of its parameters.
         """
         signature = _signature(self.function)
         own = [
@@ -137,11 +126,8 @@ class AdaptedReward:
     def warm_up(self, **columns: Any) -> None:
         """Have the reward prepare for the next rows, if it can (:class:`.protocols.WarmsUp`).
 
-        Args:
-            **columns: The dataset columns of the batch whose completions are yet to be written.
-
-        Raises:
-            RewardError: If that method raises.
+        The columns are those of the batch whose completions are yet to be written. ``RewardError``
+        if that method raises.
         """
         reward: object = self.function
         if isinstance(reward, WarmsUp):
@@ -155,15 +141,9 @@ class AdaptedReward:
     def spans(self, completions: Sequence[Any], **columns: Any) -> list[tuple[Span, ...] | None]:
         """Return what the reward says of parts of completions; call the reward itself before.
 
-        Args:
-            completions: Texts or message lists.
-            **columns: Dataset columns as lists.
-
-        Returns:
-            Spans of each text; ``None`` where nothing is known, or the reward has no spans.
-
-        Raises:
-            RewardError: If its method raises, or gives anything but spans inside each text.
+        Each text or message list has its spans; ``None`` where nothing is known, or the reward has
+        no spans. The columns are the dataset's, as lists. ``RewardError`` if its method raises, or
+        gives anything but spans inside each text.
         """
         texts = completion_texts(completions)
         if not isinstance(self.function, Locates):
@@ -199,15 +179,7 @@ class AdaptedReward:
             reward.close()
 
     def check(self, result: Any, completions: Sequence[Any]) -> Scores:
-        """Convert a tensor, an array or a list to numbers, and check them.
-
-        Args:
-            result: What the function returned.
-            completions: The completions it scored.
-
-        Raises:
-            RewardError: For a wrong shape or length, or an item that is not a number.
-        """
+        """Convert a tensor, array or list to numbers; ``RewardError`` if it lacks one for each."""
         # Tensors and arrays both have tolist(); asking for it needs no import of either library.
         values = result.tolist() if hasattr(result, "tolist") else result
         if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Sequence):
@@ -333,19 +305,9 @@ def adapt(
     columns: tuple[str, ...] = (),
     timeout: float | None = None,
 ) -> AdaptedReward:
-    """Wrap a reward function for TRL.
+    """Wrap a reward function for TRL; the arguments are attributes of :class:`AdaptedReward`.
 
-    Args:
-        function: The reward, ``async`` or not.
-        name: Name in metrics; the function's own name if not given.
-        provenance: Who provides it.
-        weight: Its share in the sum.
-        messages: Pass TRL's message lists instead of texts.
-        columns: Columns that it declares.
-        timeout: Seconds that it may take for a batch; ``None`` for no limit.
-
-    Raises:
-        UsageError: If it does not take completions.
+    The name is the function's own if not given. ``UsageError`` if it does not take completions.
     """
     own = getattr(function, "__name__", None) or type(function).__name__
     adapted = AdaptedReward(function, name or own, provenance, weight, messages, columns, timeout)

@@ -1,6 +1,7 @@
 """``lean-dojo reward``: score completions without training, check a reward function."""
 
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -10,20 +11,7 @@ import click
 from lean_dojo_core import registry
 from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.rewards.adapter import completion_texts
-from lean_dojo_v2.cli import (
-    EXISTING_FILE,
-    argument,
-    complete_reward,
-    emit_json,
-    json_option,
-    note,
-    option,
-    paragraph,
-    shared,
-    table,
-    timeout_option,
-    with_options,
-)
+from lean_dojo_v2 import cli
 from lean_dojo_v2.errors import UnreadableFileError
 from lean_dojo_v2.files import parse_json, read_named
 from lean_dojo_v2.settings import parse_assignment
@@ -37,21 +25,21 @@ def reward() -> None:
     """
 
 
-_set_option = option("--set", multiple=True, metavar="KEY=VALUE", help="Option of the reward.")
+_set_option = cli.option("--set", multiple=True, metavar="KEY=VALUE", help="Option of the reward.")
 
 
 @reward.command(short_help="Score the completions of a JSONL file without training.")
-@with_options
+@cli.with_options
 def score(
-    name: str = argument(shell_complete=complete_reward),
-    file: Path = argument(type=EXISTING_FILE),
+    name: str = cli.argument(shell_complete=cli.complete_reward),
+    file: Path = cli.argument(type=cli.EXISTING_FILE),
     assignments: tuple[str, ...] = _set_option,
-    timeout: float | None = option(
+    timeout: float | None = cli.option(
         metavar="SECONDS",
         type=click.FloatRange(min=0, min_open=True),
         help="Seconds that the reward may take (default: as long as it takes).",
     ),
-    as_json: bool = shared(json_option),
+    as_json: bool = cli.shared(cli.json_option),
 ) -> None:
     """Score the completions of FILE with the reward NAME.
 
@@ -72,33 +60,31 @@ def score(
         raise UnreadableFileError(
             f"lacks the column {missing[0]!r}, which {name} reads{training}", path=file
         )
-    try:
+    with closing(adapted):
         scores = adapted(completions, **columns)
-    finally:
-        adapted.close()
     if as_json:
         pairs = zip(scores, rows, strict=True)
-        emit_json([{"score": one, "completion": row["completion"]} for one, row in pairs])
+        cli.emit_json([{"score": one, "completion": row["completion"]} for one, row in pairs])
     else:
         cells = [
             ["-" if one is None else f"{one:g}", " ".join(str(row["completion"]).split())]
             for one, row in zip(scores, rows, strict=True)
         ]
-        table(["SCORE", "COMPLETION"], cells)
+        cli.table(["SCORE", "COMPLETION"], cells)
     known = [one for one in scores if one is not None]
     mean = f", mean {sum(known) / len(known):.3f}" if known else ""
-    note(f"{len(known)} of {len(scores)} completions scored by {adapted.name}{mean}.")
+    cli.note(f"{len(known)} of {len(scores)} completions scored by {adapted.name}{mean}.")
 
 
 @reward.command(short_help="Run the conformance checks on a reward function.")
 @click.pass_context
-@with_options
+@cli.with_options
 def check(
     context: click.Context,
-    target: str = argument(shell_complete=complete_reward),
+    target: str = cli.argument(shell_complete=cli.complete_reward),
     assignments: tuple[str, ...] = _set_option,
-    timeout: float | None = shared(timeout_option),
-    as_json: bool = shared(json_option),
+    timeout: float | None = cli.shared(cli.timeout_option),
+    as_json: bool = cli.shared(cli.json_option),
 ) -> None:
     """Run the conformance checks on TARGET; exits with 1 if one fails.
 
@@ -121,11 +107,11 @@ def check(
         findings = run_suite(suite, timeout=timeout)
     failed = [finding for finding in findings if finding.problem is not None]
     if as_json:
-        emit_json([attrs.asdict(finding) for finding in findings])
+        cli.emit_json([attrs.asdict(finding) for finding in findings])
     else:
         for finding in failed:
             click.echo(f"FAILED  {finding.check.replace('_', ' ')}")
-            click.echo(paragraph(str(finding.problem), indent=8))
+            click.echo(cli.paragraph(str(finding.problem), indent=8))
         click.echo(f"{len(findings) - len(failed)} of {len(findings)} checks passed.")
     if failed:
         context.exit(1)

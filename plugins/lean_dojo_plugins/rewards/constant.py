@@ -12,9 +12,6 @@ class Constant:
     Every completion of a group then has advantage 0: nothing is learned. Useful as a control, and
     to run a training loop without Lean.
 
-    Attributes:
-        value: The number.
-
     >>> Constant()(["simp", "rfl"])
     [1.0, 1.0]
     """

@@ -15,34 +15,15 @@ import attrs
 from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.rewards.adapter import Scores, completion_texts
 from lean_dojo_plugins.rewards.rows import Fallback, RowTask, rows_of
-from lean_dojo_v2.lean import (
-    MALFORMED_REASONS,
-    EngineKilledError,
-    EngineLostError,
-    EngineName,
-    EnvironmentCounts,
-    LRUCache,
-    Reason,
-    Server,
-    TacticOutcome,
-    Verdict,
-    shared_engines,
-)
+from lean_dojo_v2 import lean
 from lean_dojo_v2.settings import about, fields, setting
 
 _log = logging.getLogger(__name__)
 a_number = fields.must_be("a number", fields.is_number)
 SHOWN = 200
 """Characters shown of an example."""
-
-
 Question: TypeAlias = tuple[RowTask, str]
 """A place, and the completion to judge there."""
-
-
-# --- metrics --------------------------------------------------------------------------------------
-
-
 _FALLBACKS = {
     Fallback.NO_DIGEST: "the data has no digest of the state, so the replayed one is compared by "
     "its text",
@@ -65,8 +46,8 @@ NOT_A_TACTIC = "not-a-tactic"
 _SHARES = (
     *("lean/verified", "lean/solved", "lean/unproven", "lean/failed", "lean/unparsed"),
     *("lean/refused", "lean/timed_out", "lean/unopened"),
-    *(f"lean/refused/{reason}" for reason in Reason if reason not in MALFORMED_REASONS),
-    *(f"lean/unparsed/{reason}" for reason in Reason if reason in MALFORMED_REASONS),
+    *(f"lean/refused/{reason}" for reason in lean.Reason if reason not in lean.MALFORMED_REASONS),
+    *(f"lean/unparsed/{reason}" for reason in lean.Reason if reason in lean.MALFORMED_REASONS),
     f"lean/unparsed/{NOT_A_TACTIC}",
     "lean/fallback",
     *(f"lean/{kind}/{why}" for kind in ("fallback", "unopened") for why in Fallback),
@@ -74,22 +55,19 @@ _SHARES = (
 """Always logged: a name absent from some batches would be averaged over the others only."""
 
 
-def _counted(judgement: TacticOutcome) -> tuple[str, ...]:
+def _counted(judgement: lean.TacticOutcome) -> tuple[str, ...]:
     """Return the names of the shares in which a completion counts."""
     verdict, why = judgement.verdict, judgement.fallback
     names = [f"lean/{verdict}"]  # of these, "advanced" is no metric of its own
     if judgement.advances:
         names.append("lean/verified")
-    if verdict in {Verdict.UNPARSED, Verdict.REFUSED}:
+    if verdict in {lean.Verdict.UNPARSED, lean.Verdict.REFUSED}:
         names.append(f"lean/{verdict}/{judgement.reason or NOT_A_TACTIC}")
-    if why is not None and verdict is Verdict.UNOPENED:
+    if why is not None and verdict is lean.Verdict.UNOPENED:
         names.append(f"lean/unopened/{why}")
     elif why is not None:
         names += ["lean/fallback", f"lean/fallback/{why}"]
     return tuple(names)
-
-
-# --- the reward -----------------------------------------------------------------------------------
 
 
 @attrs.define(eq=False, slots=False)
@@ -109,14 +87,16 @@ class LeanReward(ABC):
     """The columns that every row must have."""
     formatter: ClassVar[str]
     """A dataset formatter that gives them."""
-    judge: ClassVar[staticmethod[[Server, Any, tuple[str, ...], float], list[TacticOutcome]]]
+    judge: ClassVar[
+        staticmethod[[lean.Server, Any, tuple[str, ...], float], list[lean.TacticOutcome]]
+    ]
     """Judges several completions at one place on an engine, with a limit in seconds for each."""
 
     timeout: float = setting(60.0, "Seconds that Lean may take for one proof.", fields.positive)
     engines: int | None = setting(
         None, "Lean engines per process; null: one per core.", fields.positive_int_or_none
     )
-    engine: EngineName = setting("auto", "auto, native or embedded.")
+    engine: lean.EngineName = setting("auto", "auto, native or embedded.")
     projects: Mapping[str, Path] = attrs.field(
         factory=dict,
         converter=fields.folders,
@@ -131,13 +111,13 @@ class LeanReward(ABC):
         self._start()
 
     def _start(self, imports: tuple[str, ...] = ("Init",)) -> None:
-        self.lean = shared_engines(
+        self.lean = lean.shared_engines(
             engine=self.engine, imports=imports, size=self.engines, kept=self.kept_projects
         )
-        self._known: LRUCache[TacticOutcome] = LRUCache(self.cache_size)
+        self._known: lean.LRUCache[lean.TacticOutcome] = lean.LRUCache(self.cache_size)
         self._said: set[str] = set()
-        self._counter = EnvironmentCounts()  # engines are shared with other rewards
-        self._spent = EnvironmentCounts()  # as of the previous batch
+        self._counter = lean.EnvironmentCounts()  # engines are shared with other rewards
+        self._spent = lean.EnvironmentCounts()  # as of the previous batch
 
     def __getstate__(self) -> dict[str, Any]:
         """Pickle the settings; engines and judgements belong to their process."""
@@ -156,10 +136,7 @@ class LeanReward(ABC):
         """Score a batch: one number or ``None`` per completion, a text or TRL's message list.
 
         The columns are the formatter's; ``log_metric`` is TRL's function for further metrics.
-
-        Raises:
-            UsageError: If a column is missing that the reward needs.
-            EngineUnavailableError: If no Lean engine can serve this.
+        ``UsageError`` if a column is missing, ``EngineUnavailableError`` if no engine can serve it.
         """
         questions = self._questions(completions, columns)
         before = attrs.evolve(self._counter)
@@ -177,12 +154,12 @@ class LeanReward(ABC):
                 log_metric("lean/environment_hits", hit_rate)
         return [self.score(judgement) for judgement in judgements]
 
-    def judgements(self, completions: Sequence[Any], **columns: Any) -> list[TacticOutcome]:
+    def judgements(self, completions: Sequence[Any], **columns: Any) -> list[lean.TacticOutcome]:
         """Return the judgement of each completion, for listings; raises as a call does."""
         return self._judged(self._questions(completions, columns))
 
     @abstractmethod
-    def score(self, judgement: TacticOutcome) -> float | None:
+    def score(self, judgement: lean.TacticOutcome) -> float | None:
         """Return the reward of a judgement."""
 
     @abstractmethod
@@ -199,9 +176,9 @@ class LeanReward(ABC):
         rows = rows_of(columns, len(texts))
         return [self._question(row, text) for row, text in zip(rows, texts, strict=True)]
 
-    def _judged(self, questions: Sequence[Question]) -> list[TacticOutcome]:
+    def _judged(self, questions: Sequence[Question]) -> list[lean.TacticOutcome]:
         """Judge each question once; what is not known goes to the engines, one request a place."""
-        found: dict[Question, TacticOutcome] = {}
+        found: dict[Question, lean.TacticOutcome] = {}
         unknown: dict[RowTask, list[str]] = {}
         for task, text in dict.fromkeys(questions):
             if (known := self._known.get((task, text))) is not None:
@@ -216,10 +193,10 @@ class LeanReward(ABC):
             try:
                 for text, outcome in zip(unknown[task], future.result(), strict=True):
                     self._known[task, text] = found[task, text] = outcome
-            except (EngineLostError, EngineKilledError, CancelledError) as error:
+            except (lean.EngineLostError, lean.EngineKilledError, CancelledError) as error:
                 # A state that cost every engine its life cannot be judged.
                 why = str(error) or "the engines were closed before this was checked"
-                lost = TacticOutcome(Verdict.UNOPENED, detail=why)
+                lost = lean.TacticOutcome(lean.Verdict.UNOPENED, detail=why)
                 found.update({(task, text): lost for text in unknown[task]})
         return [found[question] for question in questions]
 
@@ -227,12 +204,14 @@ class LeanReward(ABC):
         """Queue ``fn(server, task, *args)`` with the engines of its place."""
         return task.submit(self.lean, self._counter.counting()(fn), *args)
 
-    def _say_new(self, questions: Sequence[Question], judgements: Sequence[TacticOutcome]) -> None:
+    def _say_new(
+        self, questions: Sequence[Question], judgements: Sequence[lean.TacticOutcome]
+    ) -> None:
         """Log, once per kind, what says nothing about a tactic at the traced state."""
         for (task, text), judgement in zip(questions, judgements, strict=True):
-            unread = judgement.verdict is Verdict.UNPARSED
+            unread = judgement.verdict is lean.Verdict.UNPARSED
             example = text[:SHOWN] if unread else task.goal[-SHOWN:]
-            fails = f": {judgement.detail}" if judgement.verdict is Verdict.UNOPENED else ""
+            fails = f": {judgement.detail}" if judgement.verdict is lean.Verdict.UNOPENED else ""
             for name in _counted(judgement):
                 means = _MEANS.get(name)
                 if name.startswith("lean/unparsed/"):

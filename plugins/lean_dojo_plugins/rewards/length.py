@@ -9,14 +9,10 @@ from lean_dojo_plugins.rewards.adapter import completion_texts
 
 @attrs.frozen
 class LengthPenalised:
-    """``max(0, 1 - len(tactic) / 200)``; -1 for a text that contains ``sorry`` or ``admit``.
+    """``max(0, 1 - len(tactic) / scale)``; ``penalty`` for a text with ``sorry`` or ``admit``.
 
     Blocked words are matched as substrings: ``my_sorry_lemma`` is blocked, too.
     It does not check whether a tactic *works*: combine it with ``pantograph-verified``.
-
-    Attributes:
-        scale: Length in characters at which the reward reaches 0.
-        penalty: Reward of a blocked text.
 
     >>> LengthPenalised()(["simp", "exact sorry", "x" * 300])
     [0.98, -1.0, 0.0]

@@ -10,21 +10,7 @@ from lean_dojo_core import Span
 from lean_dojo_plugins.rewards.adapter import completion_texts
 from lean_dojo_plugins.rewards.lean_reward import LeanReward, Question, a_number
 from lean_dojo_plugins.rewards.rows import RowTheorem, theorem_of_row
-from lean_dojo_v2.lean import (
-    EngineLostError,
-    EngineUnavailableError,
-    LeanError,
-    ProofPart,
-    ProofTrace,
-    Server,
-    SourceTheorem,
-    TacticOutcome,
-    Verdict,
-    code_tokens,
-    join_helpers,
-    split_helpers,
-    trace_proof,
-)
+from lean_dojo_v2 import lean
 from lean_dojo_v2.prover import again_if_lost, proof_of
 from lean_dojo_v2.settings import fields, setting
 
@@ -35,46 +21,50 @@ _POSITION = re.compile(r"^(\d+):\d+(?:-\d+:\d+)?: error: |<input>:(\d+):\d+: ")
 
 
 def judge_proofs(
-    server: Server, task: RowTheorem, completions: tuple[str, ...], timeout: float
-) -> list[TacticOutcome]:
+    server: lean.Server, task: RowTheorem, completions: tuple[str, ...], timeout: float
+) -> list[lean.TacticOutcome]:
     """Verify several proofs of one theorem in full; Lean has ``timeout`` seconds for each."""
     try:
         source = task.source
         _ = source.head  # raises if there is none
-    except LeanError as error:
-        return [TacticOutcome(Verdict.UNOPENED, detail=str(error))] * len(completions)
+    except lean.LeanError as error:
+        return [lean.TacticOutcome(lean.Verdict.UNOPENED, detail=str(error))] * len(completions)
     return [_judge_proof(server, source, text, timeout) for text in completions]
 
 
 def _judge_proof(
-    server: Server, source: SourceTheorem, completion: str, timeout: float
-) -> TacticOutcome:
+    server: lean.Server, source: lean.SourceTheorem, completion: str, timeout: float
+) -> lean.TacticOutcome:
     proof = proof_of(completion, source.full_name)
     if not proof.strip():
-        return TacticOutcome(Verdict.UNPARSED, detail="the completion contains no proof")
+        return lean.TacticOutcome(lean.Verdict.UNPARSED, detail="the completion contains no proof")
     try:
-        trace = again_if_lost(lambda: trace_proof(server, source, proof, timeout=timeout))
-    except EngineLostError as error:
-        return TacticOutcome(Verdict.TIMED_OUT, detail=str(error))
-    except EngineUnavailableError:
+        trace = again_if_lost(lambda: lean.trace_proof(server, source, proof, timeout=timeout))
+    except lean.EngineLostError as error:
+        return lean.TacticOutcome(lean.Verdict.TIMED_OUT, detail=str(error))
+    except lean.EngineUnavailableError:
         raise
-    except LeanError as error:
-        return TacticOutcome(Verdict.UNOPENED, detail=str(error))
+    except lean.LeanError as error:
+        return lean.TacticOutcome(lean.Verdict.UNOPENED, detail=str(error))
     return _judgement(source, proof, trace)
 
 
-def _judgement(source: SourceTheorem, proof: str, trace: ProofTrace) -> TacticOutcome:
+def _judgement(
+    source: lean.SourceTheorem, proof: str, trace: lean.ProofTrace
+) -> lean.TacticOutcome:
     outcome = trace.outcome
     if outcome.valid:
-        return TacticOutcome(Verdict.SOLVED, progress=1.0, trace=trace)
+        return lean.TacticOutcome(lean.Verdict.SOLVED, progress=1.0, trace=trace)
     if outcome.refusal is not None:
-        return TacticOutcome(Verdict.REFUSED, detail=outcome.detail, refusal=outcome.refusal)
-    helpers, block = split_helpers(proof)
+        return lean.TacticOutcome(
+            lean.Verdict.REFUSED, detail=outcome.detail, refusal=outcome.refusal
+        )
+    helpers, block = lean.split_helpers(proof)
     lines = block.strip("\n").split("\n")
     if outcome.error_line is None:
         detail = _located(outcome.detail, lines, 2)
-        return TacticOutcome(Verdict.UNPARSED, detail=detail, trace=trace)
-    text = f"{source.before}{join_helpers(helpers)}{source.head}"
+        return lean.TacticOutcome(lean.Verdict.UNPARSED, detail=detail, trace=trace)
+    text = f"{source.before}{lean.join_helpers(helpers)}{source.head}"
     first = text.count("\n") + 2  # that of the proof
     detail = _located(outcome.detail, lines, first)
     idle, shift = _idle_lines(proof, trace), proof.rstrip("\n").count("\n") + 1 - len(lines)
@@ -82,15 +72,15 @@ def _judgement(source: SourceTheorem, proof: str, trace: ProofTrace) -> TacticOu
     # Of a proof that leaves goals all lines hold, and at least one is missing.
     held = sum(trace.goals_left or number < outcome.error_line - first for number in counted)
     progress = held / max(len(counted) + trace.goals_left, 1)
-    return TacticOutcome(Verdict.FAILED, detail=detail, progress=progress, trace=trace)
+    return lean.TacticOutcome(lean.Verdict.FAILED, detail=detail, progress=progress, trace=trace)
 
 
-def _idle_lines(proof: str, trace: ProofTrace) -> set[int]:
+def _idle_lines(proof: str, trace: lean.ProofTrace) -> set[int]:
     """Return the numbers of lines without code, or with tactics that change nothing: padding."""
     tactics: dict[bool, set[int]] = {True: set(), False: set()}
     for part in trace.sound:
         tactics[part.changes].add(proof.count("\n", 0, part.start))
-    code = {proof.count("\n", 0, token.start) for token in code_tokens(proof)}
+    code = {proof.count("\n", 0, token.start) for token in lean.code_tokens(proof)}
     return set(range(proof.count("\n") + 1)) - code | tactics[False] - tactics[True]
 
 
@@ -166,7 +156,7 @@ class ProofVerified(LeanReward):
         """
         return [
             None
-            if judgement.verdict in {Verdict.UNOPENED, Verdict.SOLVED}
+            if judgement.verdict in {lean.Verdict.UNOPENED, lean.Verdict.SOLVED}
             else f"Lean does not accept this proof:\n{judgement.detail[:SHOWN]}\n{AGAIN}"
             for judgement in self.judgements(completions, **columns)
         ]
@@ -189,12 +179,12 @@ class ProofVerified(LeanReward):
             for (task, text), judgement in judged
         ]
 
-    def _spans_of(self, text: str, proof: str, trace: ProofTrace) -> tuple[Span, ...] | None:
+    def _spans_of(self, text: str, proof: str, trace: lean.ProofTrace) -> tuple[Span, ...] | None:
         places = places_in(text, proof)
         if places is None:
             return self._span_of_term(text, proof, trace)
 
-        def span(part: ProofPart, value: float, label: str) -> Span:
+        def span(part: lean.ProofPart, value: float, label: str) -> Span:
             return Span(places[part.start], places[part.end - 1] + 1, value, label)
 
         found = [
@@ -206,19 +196,21 @@ class ProofVerified(LeanReward):
             if failing.start < failing.end:
                 found.append(span(failing, self.failing, "failing"))
             if proof[failing.end :].strip():
-                rest = ProofPart(failing.end, len(proof.rstrip()))
+                rest = lean.ProofPart(failing.end, len(proof.rstrip()))
                 found.append(span(rest, self.following, "following"))
         if trace.goals_left:
             found.append(Span(len(text), len(text), self.failing, "unfinished"))
         return tuple(found)
 
-    def score(self, judgement: TacticOutcome) -> float | None:
+    def score(self, judgement: lean.TacticOutcome) -> float | None:
         """Return the reward of a judgement."""
-        if judgement.verdict is Verdict.UNOPENED:
+        if judgement.verdict is lean.Verdict.UNOPENED:
             return None
-        return 1.0 if judgement.verdict is Verdict.SOLVED else self.dense * judgement.progress
+        return 1.0 if judgement.verdict is lean.Verdict.SOLVED else self.dense * judgement.progress
 
-    def _span_of_term(self, text: str, proof: str, trace: ProofTrace) -> tuple[Span, ...] | None:
+    def _span_of_term(
+        self, text: str, proof: str, trace: lean.ProofTrace
+    ) -> tuple[Span, ...] | None:
         """Return one span for a proof that was a term, which Lean was given behind ``exact``."""
         before = _AS_TERM.match(proof)
         places = None if before is None else places_in(text, proof[before.end() :].rstrip())

@@ -28,14 +28,10 @@ RewardsLike: TypeAlias = RewardLike | Iterable[RewardLike] | Mapping[str, Any]
 
 
 def resolve_rewards(rewards: RewardsLike) -> list[AdaptedReward]:
-    """Make rewards from any value that ``reward_func`` may have.
+    """Make rewards, in order and with distinct names, from any value of ``reward_func``.
 
-    Args:
-        rewards: See :data:`RewardsLike`. A name may carry a weight: ``"length-penalised:0.1"``. A
-            mapping's value is a weight, or a mapping of ``weight`` and the reward's own options.
-
-    Returns:
-        Adapted rewards with distinct names, in the given order.
+    See :data:`RewardsLike`. A name may carry a weight: ``"length-penalised:0.1"``. A mapping's
+    value is a weight, or a mapping of ``weight`` and the reward's own options.
 
     Raises:
         UsageError: For an empty list, something that is not a reward, a bad weight or bad options.

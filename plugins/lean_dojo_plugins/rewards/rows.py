@@ -1,7 +1,5 @@
 """From a row of a dataset to its problem in Lean: its project, its text, and its state."""
 
-from __future__ import annotations
-
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -15,26 +13,8 @@ import attrs
 
 from lean_dojo_core.errors import LeanDojoError, UsageError
 from lean_dojo_core.records import BenchmarkProblem, Position
+from lean_dojo_v2 import lean
 from lean_dojo_v2.benchmarks import problem_of
-from lean_dojo_v2.lean import (
-    EngineLostError,
-    EngineUnavailableError,
-    GoalState,
-    GoalTextError,
-    LeanError,
-    ProofPoint,
-    RequestError,
-    Server,
-    SharedEngines,
-    SourceTheorem,
-    endings_of,
-    goal_point,
-    open_theorem,
-    read_source,
-    reads_as,
-    recorded_digest,
-    theorem_point,
-)
 from lean_dojo_v2.tracing import LeanGitRepo
 
 Ts = TypeVarTuple("Ts")
@@ -67,26 +47,20 @@ class RowTask(ABC):
         """Names of its theorem, which a proof must not cite: the full one and its endings."""
 
     @abstractmethod
-    def open(self, server: Server) -> GoalState:
-        """Open its state in an engine of its project.
+    def open(self, server: lean.Server) -> lean.GoalState:
+        """Open its state in an engine of its project, or raise ``LeanError``.
 
-        Raises:
-            LeanError: If that is not possible.
-            EngineLostError: If the engine died or the time was up.
+        That is an ``EngineLostError`` if the engine died or the time was up.
         """
 
     def submit(
-        self, engines: SharedEngines, fn: Callable[[Server, Self, *Ts], R], /, *args: *Ts
+        self, engines: lean.SharedEngines, fn: Callable[[lean.Server, Self, *Ts], R], /, *args: *Ts
     ) -> Future[R]:
         """Queue ``fn(server, problem, *args)`` with engines of its project, in its owner's name.
 
-        Args:
-            engines: For example ``shared_engines()``, or ``lean`` of a GRPO trainer.
-            fn: Runs in an engine's thread, with that engine for itself.
-            *args: Further arguments.
-
-        Raises:
-            EngineUnavailableError: If no Lean engine can serve its project.
+        The engines are, for example, ``shared_engines()``, or ``lean`` of a GRPO trainer; ``fn``
+        runs in the thread of one, which it has for itself. ``EngineUnavailableError`` if none can
+        serve its project.
         """
         return engines.submit(
             self.project,
@@ -101,18 +75,13 @@ class RowTask(ABC):
 
 def problem_of_row(
     row: Mapping[str, Any], projects: Mapping[str, Path] | None = None
-) -> RowState | RowTheorem:
+) -> "RowState | RowTheorem":
     """Return what a row asks for, for rows of the formatters of tactics and of whole proofs.
 
     A row of ``tactic-prompt`` is a :class:`RowState`, as is one with ``problem`` alone. A row of
-    ``whole-proof``, or of ``grpo``'s ``statements``, is a :class:`RowTheorem`.
-
-    Args:
-        row: The columns of one completion.
-        projects: Folders of repositories by address; others are taken from where they were traced.
-
-    Raises:
-        UsageError: If the row has no ``problem``.
+    ``whole-proof``, or of ``grpo``'s ``statements``, is a :class:`RowTheorem`. ``projects`` are
+    folders of repositories by address; others are taken from where they were traced. A row without
+    ``problem`` is a ``UsageError``.
     """
     if row.get("problem") is None:
         raise UsageError(
@@ -122,9 +91,6 @@ def problem_of_row(
     if row.get("full_name") is None or row.get("tactic") is not None:
         return state_of_row(row, projects or {})
     return theorem_of_row(row, projects or {})
-
-
-# --- states -----------------------------------------------------------------------------------
 
 
 class Fallback(StrEnum):
@@ -137,7 +103,7 @@ class Fallback(StrEnum):
     ANOTHER_STATE = "another-state"
 
 
-class UnopenedError(LeanError):
+class UnopenedError(lean.LeanError):
     """A state cannot be opened, neither by replay nor from its text."""
 
     def __init__(self, message: str, why: Fallback) -> None:
@@ -145,7 +111,7 @@ class UnopenedError(LeanError):
         self.why = why
 
 
-class _AnotherStateError(LeanError):
+class _AnotherStateError(lean.LeanError):
     """The place of a proof exists, but has another state."""
 
 
@@ -164,54 +130,53 @@ class Replay:
 
 @attrs.frozen
 class RowState(RowTask):
-    """A state to check tactics at: its goal is the state as Lean printed it.
-
-    Attributes:
-        replay: Data for a replay; ``None`` if there is only the text.
-    """
+    """A state to check tactics at: its goal is the state as Lean printed it."""
 
     replay: Replay | None = None
+    """Data for a replay; ``None`` if there is only the text."""
 
     @property
     def own_names(self) -> tuple[str, ...]:
         """Names of its theorem; none if the row does not name it."""
-        return () if self.replay is None else endings_of(self.replay.full_name)
+        return () if self.replay is None else lean.endings_of(self.replay.full_name)
 
-    def open(self, server: Server) -> GoalState:
+    def open(self, server: lean.Server) -> lean.GoalState:
         """Open the state, by a replay of its theorem if the row allows it, else from its text."""
         return self.open_point(server)[0].state
 
-    def open_point(self, server: Server) -> tuple[ProofPoint, Fallback | None]:
+    def open_point(self, server: lean.Server) -> tuple[lean.ProofPoint, Fallback | None]:
         """Open the state, by replay if possible, and say why it may not be the traced one."""
         if self.replay is None or self.project is None:
             why = Fallback.NO_PLACE if self.replay is None else Fallback.NO_REPOSITORY
             return self._from_text(server, why)
         try:
             point = self._replayed(server, self.replay, self.project)
-        except (EngineLostError, EngineUnavailableError):
+        except (lean.EngineLostError, lean.EngineUnavailableError):
             raise
         except _AnotherStateError as error:
             return self._from_text(server, Fallback.ANOTHER_STATE, f"{error}; nor from its text: ")
-        except (LeanError, OSError, UnicodeDecodeError) as error:
+        except (lean.LeanError, OSError, UnicodeDecodeError) as error:
             return self._from_text(server, Fallback.NO_REPLAY, f"{error}; nor from its text: ")
         return point, None if self.replay.digest is not None else Fallback.NO_DIGEST
 
     def _from_text(
-        self, server: Server, why: Fallback, said: str = ""
-    ) -> tuple[ProofPoint, Fallback]:
+        self, server: lean.Server, why: Fallback, said: str = ""
+    ) -> tuple[lean.ProofPoint, Fallback]:
         try:
-            return goal_point(server, self.goal), why
-        except GoalTextError as error:
+            return lean.goal_point(server, self.goal), why
+        except lean.GoalTextError as error:
             raise UnopenedError(f"{said}{error}", why) from error
 
-    def _replayed(self, server: Server, replay: Replay, project: Path) -> ProofPoint:
-        text = read_source(project / replay.file_path)
-        source = SourceTheorem(text, replay.full_name, replay.file_path, replay.start, replay.end)
+    def _replayed(self, server: lean.Server, replay: Replay, project: Path) -> lean.ProofPoint:
+        text = lean.read_source(project / replay.file_path)
+        source = lean.SourceTheorem(
+            text, replay.full_name, replay.file_path, replay.start, replay.end
+        )
         said, reached = "", False
         for place in _places(source, replay):
             try:
-                point = theorem_point(server, source, place)
-            except RequestError as error:  # for example, no tactic is there
+                point = lean.theorem_point(server, source, place)
+            except lean.RequestError as error:  # for example, no tactic is there
                 said = f" ({error})"
                 continue
             # Compare states, since a tactic's text may occur in several places, even where nothing
@@ -219,19 +184,19 @@ class RowState(RowTask):
             if self._is_at(point, replay.digest):
                 return point
             reached = True
-        kind = _AnotherStateError if reached else LeanError
+        kind = _AnotherStateError if reached else lean.LeanError
         raise kind(
             f"{replay.file_path}:{replay.start[0]}: {replay.full_name} no longer reaches the "
             f"traced state; trace it again{said}"
         )
 
-    def _is_at(self, point: ProofPoint, digest: str | None) -> bool:
+    def _is_at(self, point: lean.ProofPoint, digest: str | None) -> bool:
         if digest is None:
-            return reads_as(point.state, self.goal)
-        return bool(point.digest.each) and recorded_digest(point.digest.each[0]) == digest
+            return lean.reads_as(point.state, self.goal)
+        return bool(point.digest.each) and lean.recorded_digest(point.digest.each[0]) == digest
 
 
-def _places(source: SourceTheorem, replay: Replay) -> list[Position]:
+def _places(source: lean.SourceTheorem, replay: Replay) -> list[Position]:
     """Return possible positions of the tactic; split files have none, so its text is searched."""
     if replay.position is not None:
         return [replay.position]
@@ -254,9 +219,6 @@ def state_of_row(row: Mapping[str, Any], projects: Mapping[str, Path]) -> RowSta
     return RowState(goal=goal, project=project, header=header, owner=str(project), replay=replay)
 
 
-# --- theorems ---------------------------------------------------------------------------------
-
-
 @attrs.frozen
 class RowTheorem(RowTask):
     """A theorem to prove; its goal is its name.
@@ -273,19 +235,15 @@ class RowTheorem(RowTask):
     @property
     def own_names(self) -> tuple[str, ...]:
         """The theorem's full name and its endings."""
-        return endings_of(self.goal)
+        return lean.endings_of(self.goal)
 
-    def open(self, server: Server) -> GoalState:
+    def open(self, server: lean.Server) -> lean.GoalState:
         """Open the goal of its statement in its file's context, without itself in scope."""
-        return open_theorem(server, self.source)
+        return lean.open_theorem(server, self.source)
 
     @property
-    def source(self) -> SourceTheorem:
-        """The theorem in its file, or in one of its own.
-
-        Raises:
-            LeanError: If its file cannot be read, or its position is unknown.
-        """
+    def source(self) -> lean.SourceTheorem:
+        """The theorem in its file or one of its own; ``LeanError`` if file or place is missing."""
         if self.place is None:
             problem = BenchmarkProblem(
                 full_name=self.goal, statement=self.statement, header=self.header or ""
@@ -293,17 +251,17 @@ class RowTheorem(RowTask):
             return problem_of(problem).source
         file, start, end = self.place
         if start is None or end is None:
-            raise LeanError(
+            raise lean.LeanError(
                 f"the position of {self.goal} in {file} is unknown: the columns 'start' and "
                 "'end' are missing; the formatter 'whole-proof' gives them"
             )
         if self.project is None:
-            raise LeanError(f"the repository of {self.goal} is not available")
+            raise lean.LeanError(f"the repository of {self.goal} is not available")
         try:
-            text = read_source(self.project / file)
+            text = lean.read_source(self.project / file)
         except (OSError, UnicodeDecodeError) as error:
-            raise LeanError(f"{file} cannot be read: {error}") from error
-        return SourceTheorem(text, self.goal, file, start, end, self.statement or None)
+            raise lean.LeanError(f"{file} cannot be read: {error}") from error
+        return lean.SourceTheorem(text, self.goal, file, start, end, self.statement or None)
 
 
 def theorem_of_row(row: Mapping[str, Any], projects: Mapping[str, Path]) -> RowTheorem:
@@ -330,9 +288,6 @@ def theorem_of_row(row: Mapping[str, Any], projects: Mapping[str, Path]) -> RowT
         owner=str(folder),
         place=(file, start, end),
     )
-
-
-# --- rows of a dataset ----------------------------------------------------------------------------
 
 
 def rows_of(columns: Mapping[str, Any], length: int) -> list[dict[str, Any]]:

@@ -7,44 +7,35 @@ import attrs
 
 from lean_dojo_plugins.rewards.lean_reward import LeanReward, Question, a_number
 from lean_dojo_plugins.rewards.rows import Fallback, RowState, UnopenedError, rows_of, state_of_row
-from lean_dojo_v2.lean import (
-    EngineLostError,
-    EngineUnavailableError,
-    LeanError,
-    ProofPoint,
-    Server,
-    TacticOutcome,
-    Verdict,
-    judge_step,
-)
+from lean_dojo_v2 import lean
 from lean_dojo_v2.prover import answer_of
 from lean_dojo_v2.settings import fields, setting
 
 
 def judge(
-    server: Server, task: RowState, tactics: tuple[str, ...], timeout: float
-) -> list[TacticOutcome]:
+    server: lean.Server, task: RowState, tactics: tuple[str, ...], timeout: float
+) -> list[lean.TacticOutcome]:
     """Check several tactics at one state, opening it as seldom as possible.
 
     Lean has ``timeout`` seconds for each. A tactic that kills two engines is judged ``timed_out``;
     an ``EngineLostError`` means that opening the state does.
     """
-    point: ProofPoint | None = None
+    point: lean.ProofPoint | None = None
     fallback: Fallback | None = None
-    found: list[TacticOutcome] = []
+    found: list[lean.TacticOutcome] = []
     again = False
     while len(found) < len(tactics):
         if point is None or not server.holds(point.state):
             try:
                 point, fallback = task.open_point(server)
-            except (EngineLostError, EngineUnavailableError):
+            except (lean.EngineLostError, lean.EngineUnavailableError):
                 raise
-            except LeanError as error:
+            except lean.LeanError as error:
                 left = len(tactics) - len(found)
                 why = error.why if isinstance(error, UnopenedError) else Fallback.NO_REPLAY
-                lost = TacticOutcome(Verdict.UNOPENED, detail=str(error), fallback=why)
+                lost = lean.TacticOutcome(lean.Verdict.UNOPENED, detail=str(error), fallback=why)
                 return found + [lost] * left
-        outcome = judge_step(server, point, tactics[len(found)], timeout=timeout)
+        outcome = lean.judge_step(server, point, tactics[len(found)], timeout=timeout)
         if outcome.engine_died and not again:  # perhaps not the tactic's fault
             again = True
             continue
@@ -108,16 +99,15 @@ class PantographVerified(LeanReward):
     def warm_up(self, problem: Sequence[str] = (), **columns: Any) -> None:
         """Load what these states need while tactics for them are being generated.
 
-        Raises:
-            EngineUnavailableError: If no Lean engine can serve this.
+        ``EngineUnavailableError`` if no Lean engine can serve this.
         """
         rows = rows_of({**columns, "problem": problem}, len(problem))
         for task in dict.fromkeys(state_of_row(row, self.projects) for row in rows):
             self._submit(_open, task)
 
-    def score(self, judgement: TacticOutcome) -> float | None:
+    def score(self, judgement: lean.TacticOutcome) -> float | None:
         """Return the reward of a judgement."""
-        if judgement.verdict is Verdict.UNOPENED:
+        if judgement.verdict is lean.Verdict.UNOPENED:
             return None
         return float(getattr(self, judgement.verdict))
 
@@ -125,6 +115,6 @@ class PantographVerified(LeanReward):
         return state_of_row(row, self.projects), answer_of(text).strip()
 
 
-def _open(server: Server, task: RowState) -> None:
+def _open(server: lean.Server, task: RowState) -> None:
     """Open a state once, so that an engine is running with its file's context loaded."""
     task.open(server)

@@ -8,22 +8,9 @@ from typing import Any
 import attrs
 
 from lean_dojo_core.errors import UsageError
+from lean_dojo_v2 import lean
 from lean_dojo_v2.benchmarks import RowProblem, problem_of_row
 from lean_dojo_v2.kinds import Benchmark
-from lean_dojo_v2.lean import (
-    TACTIC_TIMEOUT,
-    EngineKilledError,
-    EngineLostError,
-    EngineName,
-    EngineTimeoutError,
-    EngineUnavailableError,
-    LeanError,
-    RequestError,
-    SharedEngines,
-    StaleStateError,
-    Verdict,
-    shared_engines,
-)
 from lean_dojo_v2.prover import PlayedTactic, begin_play, play_tactic
 from lean_dojo_v2.settings import fields
 
@@ -31,13 +18,11 @@ TASK = (
     "Prove this theorem in Lean 4. Send one tactic at a time with the tool `tactic`; `undo` takes "
     "the last one back, `state` shows what is left to prove."
 )
-
-
 _ERRORS = {
-    Verdict.UNPARSED: "not a tactic",
-    Verdict.REFUSED: "refused",
-    Verdict.FAILED: "tactic failed",
-    Verdict.TIMED_OUT: "took too long",
+    lean.Verdict.UNPARSED: "not a tactic",
+    lean.Verdict.REFUSED: "refused",
+    lean.Verdict.FAILED: "tactic failed",
+    lean.Verdict.TIMED_OUT: "took too long",
 }
 """Kinds of errors that the tools report."""
 
@@ -79,9 +64,9 @@ class LeanProofEnvironment:
     max_calls: int = attrs.field(default=32, validator=fields.positive_int)
     max_characters: int = attrs.field(default=2_000, validator=fields.positive_int)
     heartbeats: int | None = attrs.field(default=None, validator=fields.positive_int_or_none)
-    timeout: float = TACTIC_TIMEOUT
+    timeout: float = lean.TACTIC_TIMEOUT
     engines: int | None = attrs.field(default=None, validator=fields.positive_int_or_none)
-    engine: EngineName = "auto"
+    engine: lean.EngineName = "auto"
     _asked: RowProblem | None = attrs.field(default=None, init=False)
     _begin: str = attrs.field(default="", init=False)
     _steps: list[PlayedTactic] = attrs.field(factory=list, init=False)
@@ -106,9 +91,9 @@ class LeanProofEnvironment:
         self._steps, self._calls = [], 0
         try:
             self._begin = self._ask(begin_play, self._asked.problem)
-        except EngineUnavailableError:
+        except lean.EngineUnavailableError:
             raise
-        except LeanError as error:
+        except lean.LeanError as error:
             raise UsageError(f"{self._asked.problem.name}: Lean cannot open it: {error}") from error
         parts = [self._asked.text, self._begin]
         if not _is_said(row.get("prompt")):
@@ -139,11 +124,11 @@ class LeanProofEnvironment:
                 tuple(step.tactic for step in self._steps),
                 text,
             )
-        except EngineTimeoutError as error:
+        except lean.EngineTimeoutError as error:
             return self._error("took too long", str(error))
-        except (EngineLostError, EngineKilledError, StaleStateError) as error:
+        except (lean.EngineLostError, lean.EngineKilledError, lean.StaleStateError) as error:
             return self._error("engine lost", str(error))
-        except RequestError as error:
+        except lean.RequestError as error:
             return self._error("tactic failed", str(error))
         if not made.accepted:
             return self._error(_ERRORS.get(made.verdict, "tactic failed"), made.detail)
@@ -230,9 +215,11 @@ class LeanProofEnvironment:
 
 
 @cache
-def engines_of(engine: EngineName, imports: tuple[str, ...], size: int | None) -> SharedEngines:
+def engines_of(
+    engine: lean.EngineName, imports: tuple[str, ...], size: int | None
+) -> lean.SharedEngines:
     """Return the engines of this process's environments, kept until ``cache_clear()``."""
-    return shared_engines(engine=engine, imports=imports, size=size)
+    return lean.shared_engines(engine=engine, imports=imports, size=size)
 
 
 def _is_said(prompt: Any) -> bool:

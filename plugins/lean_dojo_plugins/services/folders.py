@@ -27,11 +27,7 @@ class ServedFolders:
 
     @classmethod
     def of(cls, given: Iterable[str], *more: Path | str | None) -> Self:
-        """Read values of the option ``--folder``, each ``DIR`` or ``URL=DIR``, and further folders.
-
-        Raises:
-            UsageError: If there is no such folder.
-        """
+        """Read values of ``--folder``, ``DIR`` or ``URL=DIR``; ``UsageError`` if one is missing."""
         folders = [Path(folder) for folder in more if folder is not None]
         repositories: dict[str, Path] = {}
         for text in given:
@@ -46,10 +42,8 @@ class ServedFolders:
     def admitted(self, path: str, kind: str, base: Path | None = None) -> Path:
         """Return a path that a client has named, without links and ``..``.
 
-        It may be in any of the folders, or in ``base`` only; messages call it ``kind``.
-
-        Raises:
-            NotGivenError: If it leads out of them.
+        It may be in any of the folders, or in ``base`` only; else it is a ``NotGivenError``, which
+        calls it ``kind``.
         """
         allowed = self.folders if base is None else (base,)
         try:

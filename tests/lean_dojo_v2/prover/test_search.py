@@ -216,7 +216,7 @@ def asked(monkeypatch):
         monkeypatch.setattr(owner, name, lambda *a, **k: log.append(name) or ask(*a, **k))
 
     for owner, name in [
-        (theorem, "check_tactic"), (theorem, "state_digest"),
+        (theorem.lean, "check_tactic"), (theorem.lean, "state_digest"),
         (TheoremProblem, "open"), (TheoremProblem, "check"),
     ]:  # fmt: skip
         spy(owner, name)

@@ -14,15 +14,9 @@ from torch.nn.utils.rnn import pad_sequence
 from torch.utils.data import Dataset
 from transformers import ByT5Tokenizer, PreTrainedTokenizerBase
 
+from lean_dojo_plugins import training
 from lean_dojo_plugins.retrieval.data.corpus import Mask, Numbers, Visibility
 from lean_dojo_plugins.retrieval.data.examples import Example
-from lean_dojo_plugins.training import (
-    CHUNK_SIZE,
-    LengthGroups,
-    chunks,
-    fetch_tokenizer,
-    has_tokenizer,
-)
 
 PAD_ID = 0
 """T5's padding; every T5-type tokenizer has it at 0."""
@@ -31,9 +25,9 @@ PAD_ID = 0
 def load_tokenizer(name: str) -> PreTrainedTokenizerBase:
     """Load a tokenizer; a hub id with ``byt5`` in it, or a folder without one, means ByT5's."""
     folder = Path(name)
-    own = has_tokenizer(folder) if folder.is_dir() else "byt5" not in folder.name.lower()
+    own = training.has_tokenizer(folder) if folder.is_dir() else "byt5" not in folder.name.lower()
     # A text that spells a special token, such as </s>, stays text.
-    return fetch_tokenizer(name) if own else ByT5Tokenizer(split_special_tokens=True)
+    return training.fetch_tokenizer(name) if own else ByT5Tokenizer(split_special_tokens=True)
 
 
 @attrs.frozen(eq=False)
@@ -48,7 +42,7 @@ class TokenStore:
         """Encode texts, each cut to ``max_length`` tokens including the end token."""
         encode = load_tokenizer(tokenizer)
         lengths, parts = [0], [np.zeros(0, np.int32)]
-        for group in chunks(texts, CHUNK_SIZE):
+        for group in training.chunks(texts, training.CHUNK_SIZE):
             rows = encode(group, truncation=True, max_length=max_length)["input_ids"]
             lengths += map(len, rows)
             parts.append(np.fromiter(chain.from_iterable(rows), np.int32))
@@ -232,7 +226,7 @@ class LengthGroupedBatches:
         return math.ceil(self._count() / self.world)
 
     def __iter__(self) -> Iterator[list[Key]]:
-        groups = LengthGroups(self.lengths, self.batch_size, self.seed)
+        groups = training.LengthGroups(self.lengths, self.batch_size, self.seed)
         groups.set_epoch(self.epoch)
         items = list(groups)
         batches = np.resize(np.arange(self._count()), len(self) * self.world)

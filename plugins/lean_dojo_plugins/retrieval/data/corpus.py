@@ -198,11 +198,7 @@ def closure(imports: Mapping[str, Sequence[str]], source: Path | str) -> Bits:
 
     They are ``uint8[F, ceil(F / 8)]``: 5,000 files take 3 MB. A dependency (a path below
     ``.lake/packages/``) that was not traced has no premises to offer: it is skipped with one
-    message.
-
-    Raises:
-        DataError: If a file imports another path that the corpus does not have, or if imports are
-            cyclic.
+    message. Any other path that the corpus does not have is a ``DataError``, and so is a cycle.
     """
     number = {path: index for index, path in enumerate(imports)}
     reach = np.zeros((len(number), (len(number) + 7) // 8), dtype=np.uint8)

@@ -12,13 +12,7 @@ import torch
 from torch.utils.data import DataLoader
 
 from lean_dojo_core import registry
-from lean_dojo_plugins.retrieval.data.batches import (
-    EvalBatch,
-    LengthGroupedBatches,
-    TokenStore,
-    TrainBatch,
-    TrainItems,
-)
+from lean_dojo_plugins.retrieval.data import batches
 from lean_dojo_plugins.retrieval.data.corpus import Corpus, Numbers
 from lean_dojo_plugins.retrieval.data.examples import Example, make_examples
 from lean_dojo_v2.database import read_theorems
@@ -34,11 +28,11 @@ class ResumableLoader(DataLoader[Any]):
     _done = 0
     _resume = 0
 
-    def __iter__(self) -> Iterator[TrainBatch]:  # type: ignore[override]
+    def __iter__(self) -> Iterator[batches.TrainBatch]:  # type: ignore[override]
         """Yield the batches of the epoch that are not done yet."""
-        batches = self.batch_sampler
-        assert isinstance(batches, LengthGroupedBatches)
-        batches.start = self._done = self._resume
+        sampler = self.batch_sampler
+        assert isinstance(sampler, batches.LengthGroupedBatches)
+        sampler.start = self._done = self._resume
         self._resume = 0
         for batch in super().__iter__():
             self._done += 1
@@ -71,10 +65,10 @@ class RetrievalDataModule(pl.LightningDataModule):
     formatter: str = "premise-pairs"
     keep: Origins | None = None
     corpus: Corpus = attrs.field(init=False)
-    premises: TokenStore = attrs.field(init=False)
+    premises: batches.TokenStore = attrs.field(init=False)
     val_examples: list[Example] = attrs.field(init=False)
-    val_queries: TokenStore = attrs.field(init=False)
-    train_items: TrainItems = attrs.field(init=False)
+    val_queries: batches.TokenStore = attrs.field(init=False)
+    train_items: batches.TrainItems = attrs.field(init=False)
 
     def __attrs_pre_init__(self) -> None:
         super().__init__()
@@ -102,8 +96,8 @@ class RetrievalDataModule(pl.LightningDataModule):
             )
         self.train_items = self.items_of(examples)
 
-    def _tokens(self, texts: Iterable[str]) -> TokenStore:
-        return TokenStore.build(texts, self.tokenizer_name, self.max_seq_len)
+    def _tokens(self, texts: Iterable[str]) -> batches.TokenStore:
+        return batches.TokenStore.build(texts, self.tokenizer_name, self.max_seq_len)
 
     def examples(self, split: str, keep: Origins | None) -> list[Example]:
         """Read the examples of a split: those of some repositories, or all."""
@@ -114,9 +108,9 @@ class RetrievalDataModule(pl.LightningDataModule):
         formatter = registry.dataset_formatters[self.formatter].create()
         return make_examples(theorems, self.corpus, formatter, source=file)
 
-    def items_of(self, examples: list[Example]) -> TrainItems:
+    def items_of(self, examples: list[Example]) -> batches.TrainItems:
         """Make training items of examples of this corpus."""
-        return TrainItems(
+        return batches.TrainItems(
             visibility=self.corpus.visibility,
             examples=examples,
             num_negatives=self.num_negatives,
@@ -131,10 +125,12 @@ class RetrievalDataModule(pl.LightningDataModule):
         trainer = self.trainer
         return (0, 1) if trainer is None else (trainer.global_rank, trainer.world_size)
 
-    def training_batches(self) -> LengthGroupedBatches:
+    def training_batches(self) -> batches.LengthGroupedBatches:
         """Return the order of the training items for this process."""
         lengths = self.train_items.lengths
-        return LengthGroupedBatches(lengths, self.batch_size, self.seed, *self._rank_and_world)
+        return batches.LengthGroupedBatches(
+            lengths, self.batch_size, self.seed, *self._rank_and_world
+        )
 
     def train_dataloader(self) -> ResumableLoader:
         """Return the training loader of this process."""
@@ -162,9 +158,9 @@ class RetrievalDataModule(pl.LightningDataModule):
             num_workers=0,
         )
 
-    def _collate_evaluation(self, numbers: list[Any]) -> EvalBatch:
+    def _collate_evaluation(self, numbers: list[Any]) -> batches.EvalBatch:
         examples: Numbers = np.array(numbers, dtype=np.int64)
-        return EvalBatch(
+        return batches.EvalBatch(
             queries=self.val_queries.pad(examples),
             examples=torch.from_numpy(examples),
         )

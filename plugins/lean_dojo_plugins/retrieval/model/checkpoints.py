@@ -52,12 +52,6 @@ def _first_whole(folder: Path, quality: Callable[[Path], Any]) -> Path | None:
     return None
 
 
-def remove_leftovers(folder: Path) -> None:
-    """Remove the temporary files of checkpoints that were being written when a run was killed."""
-    for leftover in folder.glob(".*.ckpt.*.tmp"):
-        leftover.unlink()
-
-
 def recall_in_name(path: Path) -> float | None:
     """Read the validation recall (percent) from a checkpoint's name.
 

@@ -71,8 +71,6 @@ class PremiseRetriever(pl.LightningModule):
         self._embeddings: torch.Tensor | None = None
         self._measured: list[list[float]] = []
 
-    # --- loading -------------------------------------------------------------------------------
-
     @classmethod
     def load(
         cls,
@@ -117,8 +115,6 @@ class PremiseRetriever(pl.LightningModule):
             ) from error
         model.on_load_checkpoint(checkpoint)
         return model
-
-    # --- the model -----------------------------------------------------------------------------
 
     def embed(self, ids: torch.Tensor) -> torch.Tensor:
         """Encode ``int64[B, L]``, padded with 0, as the tokens' mean: ``float[B, D]``, norm 1."""
@@ -207,8 +203,6 @@ class PremiseRetriever(pl.LightningModule):
         if self.consolidation is not None:
             self.consolidation = self.consolidation.to(self.device)
 
-    # --- validation ----------------------------------------------------------------------------
-
     @property
     def _data(self) -> RetrievalDataModule:
         module: RetrievalDataModule = self.trainer.datamodule  # type: ignore[attr-defined]
@@ -249,8 +243,6 @@ class PremiseRetriever(pl.LightningModule):
             self.log("Recall@1_val", recall_1, sync_dist=True)
             self.log("Recall@10_val", recall_10, prog_bar=True, sync_dist=True)
             self.log("MRR", rank, sync_dist=True)
-
-    # --- checkpoints ---------------------------------------------------------------------------
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         """Add what loading needs, EWC's state and the split strategies."""

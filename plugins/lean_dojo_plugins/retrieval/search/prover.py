@@ -1,24 +1,18 @@
 """The prover that shows retrieved premises to its generator."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import attrs
 
 from lean_dojo_core import DatasetFormatter, Message, remove_marks
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import Theorem
-from lean_dojo_plugins.causal_lm import ADAPTER_FILE, Sampler, write_proof
+from lean_dojo_plugins import causal_lm
 from lean_dojo_plugins.training import fetch, resolve_model
 from lean_dojo_v2.files import merged_data_dir
 from lean_dojo_v2.lean_agent import ProverConfig
 from lean_dojo_v2.prover import BaseProver, Place, PremiseSource, TacticGenerator
-
-if TYPE_CHECKING:
-    from lean_dojo_plugins.causal_lm import CausalTacticGenerator
 
 DEFAULT_GENERATOR = "kaiyuy/leandojo-lean4-retriever-tacgen-byt5-small"
 """The generator of ReProver (Yang et al. 2023, "LeanDojo"), which reads retrieved premises."""
@@ -58,7 +52,6 @@ class RetrievalProver(BaseProver):
         device: str = "auto",
         seed: int | None = None,
     ) -> None:
-        from lean_dojo_plugins.causal_lm import CausalTacticGenerator
         from lean_dojo_plugins.retrieval.search.retriever import Retriever
         from lean_dojo_plugins.retrieval.search.seq2seq import Seq2SeqGenerator
 
@@ -71,14 +64,14 @@ class RetrievalProver(BaseProver):
         self.retriever = Retriever.open(ret_ckpt_path, corpus, device=device)
         self.num_premises = num_premises
         name = resolve_model(gen_ckpt_path or DEFAULT_GENERATOR)
-        self._causal: CausalTacticGenerator | None = None
+        self._causal: causal_lm.CausalTacticGenerator | None = None
         self._generator: TacticGenerator
         if _is_seq2seq(name):
             self._generator = Seq2SeqGenerator(name, device=device, temperature=temperature)
         else:
-            self._causal = CausalTacticGenerator(name, device=device)
+            self._causal = causal_lm.CausalTacticGenerator(name, device=device)
             self._causal.formatter = WithPremises(self._causal.formatter)
-            self._generator = Sampler(self._causal, temperature=temperature)
+            self._generator = causal_lm.Sampler(self._causal, temperature=temperature)
 
     @property
     def generator(self) -> TacticGenerator:
@@ -111,17 +104,13 @@ class RetrievalProver(BaseProver):
         ]
 
     def generate_whole_proof(self, theorem: Theorem | str) -> str:
-        """Write a complete proof; see :meth:`BaseProver.generate_whole_proof`.
-
-        Raises:
-            UsageError: If the generator is a sequence-to-sequence model, which writes tactics.
-        """
+        """Write a complete proof; a sequence-to-sequence model writes tactics: ``UsageError``."""
         if self._causal is None:
             raise UsageError(
                 "this generator writes one tactic at a time; use it for search, or use a causal "
                 "language model to write whole proofs"
             )
-        return write_proof(self._causal, theorem)
+        return causal_lm.write_proof(self._causal, theorem)
 
 
 class WithPremises:
@@ -156,6 +145,6 @@ class WithPremises:
 def _is_seq2seq(name: str) -> bool:
     from transformers import AutoConfig
 
-    if (Path(name) / ADAPTER_FILE).is_file():
+    if (Path(name) / causal_lm.ADAPTER_FILE).is_file():
         return False
     return bool(fetch(AutoConfig.from_pretrained, name, what="model").is_encoder_decoder)

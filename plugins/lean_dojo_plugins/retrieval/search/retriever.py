@@ -148,18 +148,13 @@ class Retriever:
         if place is None:
             return np.ones(len(self.corpus), dtype=np.bool_)
         path, before = place
-        end = np.iinfo(np.int64).max
-        return self.corpus.visibility.mask(
-            self._file(path), pack_position(before) if before else end
-        )
-
-    def _file(self, path: str) -> int:
         number = self.corpus.file_number(path)
         if number is None:
             near = difflib.get_close_matches(path, self.corpus.paths, n=3)
             hint = f" Did you mean {' or '.join(near)}?" if near else ""
             raise UsageError(f"the corpus has no file {path}.{hint}")
-        return number
+        end = pack_position(before) if before else np.iinfo(np.int64).max
+        return self.corpus.visibility.mask(number, end)
 
 
 def index_beside(checkpoint: Path, corpus: Corpus) -> Path:

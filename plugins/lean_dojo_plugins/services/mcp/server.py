@@ -1,8 +1,9 @@
 """Lean for coding agents over the Model Context Protocol, even without a toolchain."""
 
 import asyncio
+import functools
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from typing import Any
 
 from mcp.server import MCPServer
@@ -30,16 +31,17 @@ def make_mcp_server(
     pool: EnginePool,
     folders: ServedFolders,
     *,
-    retrieve: Callable[[str, int], list[Answer]] | None = None,
+    retriever: Callable[[], Any] | None = None,
 ) -> MCPServer[Any]:
-    """Make the server, which reads files of ``folders`` and closes its engines at its end."""
+    """Make the server, which reads files of ``folders`` and closes its engines at its end.
+
+    The retriever is opened when it is first asked.
+    """
 
     @asynccontextmanager
     async def lifespan(_server: MCPServer[Any]) -> AsyncIterator[None]:
-        try:
+        with closing(pool):
             yield
-        finally:
-            pool.close()
 
     server: MCPServer[Any] = MCPServer("lean-dojo", instructions=INSTRUCTIONS, lifespan=lifespan)
 
@@ -90,12 +92,14 @@ def make_mcp_server(
         """Run Lean code, such as `#eval 1 + 1` or `#check Nat.succ`; return Lean's output."""
         return dict(await run(judge_file, code, None))
 
-    if retrieve is not None:
+    if retriever is not None:
+        opened = functools.cache(retriever)
 
         @server.tool()
         def premises(state: str, count: int = 10) -> list[Answer]:
             """Find the theorems and definitions that fit a proof state, best first."""
-            return retrieve(state, count)
+            [found] = opened().retrieve([state], k=count)
+            return [hit.to_dict() for hit in found]
 
     return server
 

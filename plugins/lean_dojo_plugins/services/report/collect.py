@@ -9,9 +9,9 @@ import attrs
 
 from lean_dojo_core.errors import DataError, UsageError
 from lean_dojo_plugins.services.report.runs import Forgot, RunReport, matrices, runs
+from lean_dojo_v2 import prover
 from lean_dojo_v2.benchmarks import AUTOMATION, PROVER, RUN_FILE, AttemptFolder
 from lean_dojo_v2.files import COPY_FILE, METADATA_FILE, read_json, read_lines
-from lean_dojo_v2.prover import Failure
 from lean_dojo_v2.runs import ENVIRONMENT_FILE, environment
 
 BASELINES = ("automation", "shipped")
@@ -36,7 +36,7 @@ class Proof:
     @property
     def opened(self) -> bool:
         """Whether Lean could open the theorem."""
-        return self.reason != Failure.CANNOT_OPEN
+        return self.reason != prover.Failure.CANNOT_OPEN
 
 
 @attrs.frozen
@@ -176,11 +176,9 @@ def _proofs(folder: Path) -> Iterator[Proof]:
 
 
 def _trees(folder: Path) -> Iterator[tuple[str, str]]:
-    from lean_dojo_v2.prover import SearchTree, draw_tree
-
     for file in sorted(folder.glob("**/trees/**/*.json")):
-        tree = SearchTree.load(file)
-        yield f"{file.parent.name}: {tree.name}", draw_tree(tree, most=STATES_DRAWN)
+        tree = prover.SearchTree.load(file)
+        yield f"{file.parent.name}: {tree.name}", prover.draw_tree(tree, most=STATES_DRAWN)
 
 
 def _environments(folder: Path) -> list[tuple[str, dict[str, str]]]:

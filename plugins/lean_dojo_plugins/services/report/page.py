@@ -71,7 +71,6 @@ def _curriculum(contents: Contents) -> Iterator[tuple[str, str, list[dict[str, A
 
 
 def _tiles(contents: Contents) -> Iterator[Tile]:
-    """Yield the most important numbers."""
     if (best := contents.best_stage) is not None:
         proved, tried = contents.proved[best]
         note = f"theorems, with {best}" if best else "theorems"
@@ -121,8 +120,6 @@ def summary(contents: Contents) -> dict[str, Any]:
         },
     }
 
-
-# --- explanations of the numbers, shown on hover ------------------------------------------------
 
 EXPLAINED = {
     "proved": "Theorems with a fully verified proof: no error, no sorry, no new "

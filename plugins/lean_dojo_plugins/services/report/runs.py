@@ -1,7 +1,5 @@
 """Contents of a training run's folder: curriculum, settings, metrics, plots."""
 
-from __future__ import annotations
-
 import json
 import re
 from html import escape
@@ -11,25 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from lean_dojo_v2 import runs as records
 from lean_dojo_v2.files import STATE_FILE, read_json
-from lean_dojo_v2.runs import (
-    FORGETTING_FILE,
-    METRICS_FILE,
-    Forgetting,
-    inline_svg,
-    last_metrics,
-    plot_loss,
-    plot_recall,
-    plot_refusals,
-    plot_rewards,
-    plot_verified,
-    read_metrics,
-    refusal_shares,
-)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
 
 SHORT = 10
 """Minimum number of steps for a trend from the first to the last fifth."""
@@ -76,13 +60,13 @@ class Forgot:
     """The forgetting matrix of a run, with its picture if anything could be measured."""
 
     name: str
-    matrix: Forgetting
+    matrix: records.Forgetting
     picture: str | None
 
 
 def runs(root: Path) -> list[RunReport]:
     """Find the runs below an output folder, in the order in which they began."""
-    marks = (STATE_FILE, METRICS_FILE)
+    marks = (STATE_FILE, records.METRICS_FILE)
     folders = {file.parent for mark in marks for file in root.rglob(mark)}
     found = [(_began(folder), str(folder), _run(root, folder)) for folder in folders]
     return [run for *_, run in sorted(found, key=lambda item: item[:2])]
@@ -91,8 +75,8 @@ def runs(root: Path) -> list[RunReport]:
 def matrices(root: Path) -> list[Forgot]:
     """Find the forgetting matrices below an output folder."""
     found = []
-    for file in sorted(root.rglob(FORGETTING_FILE)):
-        name, matrix = _name(root, file.parent), Forgetting.load(file)
+    for file in sorted(root.rglob(records.FORGETTING_FILE)):
+        name, matrix = _name(root, file.parent), records.Forgetting.load(file)
         alt = f"{matrix.metric} on each repository after each step of {name}"
         found.append(Forgot(name, matrix, _picture(matrix.draw(), alt)))
     return found
@@ -124,7 +108,7 @@ def without_classes(value: Any) -> Any:
 
 
 def _began(folder: Path) -> float:
-    first = next(iter(read_metrics(folder)), {})
+    first = next(iter(records.read_metrics(folder)), {})
     return float(first.get("time", float("inf")))
 
 
@@ -135,12 +119,12 @@ def _name(root: Path, folder: Path) -> str:
 def _run(root: Path, folder: Path) -> RunReport:
     state_file = folder / STATE_FILE
     state = read_json(state_file) if state_file.exists() else {}
-    rows = read_metrics(folder)
+    rows = records.read_metrics(folder)
     name = _name(root, folder)
     drawn = {
-        "training loss": plot_loss(rows),
-        "reward": plot_rewards(rows),
-        "recall": plot_recall(rows),
+        "training loss": records.plot_loss(rows),
+        "reward": records.plot_rewards(rows),
+        "recall": records.plot_recall(rows),
     }
     return RunReport(
         name=name,
@@ -152,11 +136,13 @@ def _run(root: Path, folder: Path) -> RunReport:
         },
         steps=state.get("finished", []),
         curves=[p for what, f in drawn.items() if (p := _picture(f, f"{what} of {name}"))],
-        verified=_picture(plot_verified(rows), f"verified rate of {name} over the steps"),
+        verified=_picture(records.plot_verified(rows), f"verified rate of {name} over the steps"),
         verified_trend=_trend([row["lean/verified"] for row in rows if "lean/verified" in row]),
-        refusals=_picture(plot_refusals(rows), f"refusals of {name} by reason over the steps"),
-        refused=refusal_shares(rows),
-        last=last_metrics(rows),
+        refusals=_picture(
+            records.plot_refusals(rows), f"refusals of {name} by reason over the steps"
+        ),
+        refused=records.refusal_shares(rows),
+        last=records.last_metrics(rows),
     )
 
 
@@ -174,8 +160,8 @@ def _trend(values: list[float]) -> Trend | None:
     )
 
 
-def _picture(figure: Figure | None, alt: str) -> str | None:
+def _picture(figure: "Figure | None", alt: str) -> str | None:
     if figure is None:
         return None
     frame = f'<figure class="chart" role="img" aria-label="{escape(alt)}">'
-    return f"{frame}{inline_svg(figure)}</figure>"
+    return f"{frame}{records.inline_svg(figure)}</figure>"

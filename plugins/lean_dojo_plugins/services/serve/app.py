@@ -12,7 +12,8 @@ says when to try again) or 500 (an error of a plugin, or ours).
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -28,34 +29,12 @@ from starlette.staticfiles import StaticFiles
 
 from lean_dojo_core.errors import LeanDojoError, UsageError
 from lean_dojo_plugins.services.folders import NotGivenError
-from lean_dojo_plugins.services.serve import kimina
-from lean_dojo_plugins.services.serve.kimina import KiminaCheck
+from lean_dojo_plugins.services.serve import kimina, requests
 from lean_dojo_plugins.services.serve.playground import Playground, SearchQuestion, SuggestQuestion
-from lean_dojo_plugins.services.serve.requests import (
-    FileQuestion,
-    ProofQuestion,
-    RewardQuestion,
-    TacticQuestion,
-)
 from lean_dojo_plugins.services.serve.security import LOCAL_HOSTS, Walls, refusal
 from lean_dojo_plugins.services.serve.service import VerdictService
+from lean_dojo_v2 import lean, prover as provers
 from lean_dojo_v2.benchmarks import problem_of_row
-from lean_dojo_v2.lean import (
-    EngineKilledError,
-    EngineTimeoutError,
-    RequestError,
-    Verdict,
-    parse_header,
-)
-from lean_dojo_v2.prover import (
-    AutomationProver,
-    BaseProver,
-    Opens,
-    StatedGoal,
-    judge_file,
-    judge_proof,
-    judge_tactic,
-)
 
 QuestionT = TypeVar("QuestionT", bound=BaseModel)
 Answer = dict[str, Any]
@@ -70,7 +49,7 @@ def make_app(
     service: VerdictService,
     *,
     token: str | None = None,
-    prover: BaseProver | None = None,
+    prover: provers.BaseProver | None = None,
     hosts: Collection[str] | None = LOCAL_HOSTS,
 ) -> Starlette:
     """Make the application, which closes the service at its end.
@@ -78,40 +57,38 @@ def make_app(
     Clients send a token as ``Authorization: Bearer …``, except for ``/health`` and the page. The
     playground's prover is Lean's automation by default. ``hosts`` are allowed host names, or any.
     """
-    playground = Playground(prover or AutomationProver())
+    playground = Playground(prover or provers.AutomationProver())
+    posted = partial(_posted, service)
 
     @asynccontextmanager
     async def lifespan(_app: Starlette) -> AsyncIterator[None]:
-        try:
+        with closing(service):
             yield
-        finally:
-            service.close()
 
     routes = [
-        Route("/health", _health),
-        Route("/metrics", _metrics),
-        _posted("/v1/tactic", "tactic", TacticQuestion, _tactic),
-        _posted("/v1/proof", "proof", ProofQuestion, _proof),
-        _posted("/v1/file", "file", FileQuestion, _file),
-        _posted("/v1/reward", "reward", RewardQuestion, _reward),
-        _posted("/v1/suggest", "suggest", SuggestQuestion, playground.suggest),
-        _posted("/v1/search", "search", SearchQuestion, playground.search),
-        _posted("/api/check", "kimina", KiminaCheck, kimina.check),
+        Route("/health", partial(_health, service)),
+        Route("/metrics", partial(_metrics, service)),
+        posted("/v1/tactic", "tactic", requests.TacticQuestion, _tactic),
+        posted("/v1/proof", "proof", requests.ProofQuestion, _proof),
+        posted("/v1/file", "file", requests.FileQuestion, _file),
+        posted("/v1/reward", "reward", requests.RewardQuestion, _reward),
+        posted("/v1/suggest", "suggest", SuggestQuestion, playground.suggest),
+        posted("/v1/search", "search", SearchQuestion, playground.search),
+        posted("/api/check", "kimina", kimina.KiminaCheck, kimina.check),
         Route("/", _page),
         Mount("/page", StaticFiles(directory=PAGE)),
     ]
     errors = (HTTPException, ValidationError, LeanDojoError, Exception)
-    app = Starlette(
+    return Starlette(
         routes=routes,
         middleware=[Middleware(Walls, hosts=hosts, token=token)],
         lifespan=lifespan,
         exception_handlers=dict.fromkeys(errors, _explained),
     )
-    app.state.service = service
-    return app
 
 
 def _posted(
+    service: VerdictService,
     path: str,
     kind: str,
     form: type[QuestionT],
@@ -120,7 +97,6 @@ def _posted(
     """Make a route: read the request, admit it, answer it."""
 
     async def endpoint(request: Request) -> Response:
-        service: VerdictService = request.app.state.service
         question = form.model_validate_json(await _body(request, service.limits.bytes))
         with service.admitted(kind):
             given = await answer(service, question)
@@ -130,7 +106,6 @@ def _posted(
 
 
 async def _body(request: Request, limit: int) -> bytes:
-    """Read a request of at most ``limit`` bytes."""
     body = bytearray()
     try:
         async with asyncio.timeout(BODY_SECONDS):
@@ -161,71 +136,66 @@ async def _explained(_request: Request, error: Exception) -> Response:
         return refusal(400, "request", _where(error))
     if isinstance(error, NotGivenError):
         return refusal(403, "not-served", str(error))
-    if isinstance(error, RequestError | UsageError):
+    if isinstance(error, lean.RequestError | UsageError):
         return refusal(400, "request", str(error))
     if isinstance(error, LeanDojoError):
         return refusal(500, type(error).__name__, str(error))
     return refusal(500, "internal", f"{type(error).__name__}: {error}")
 
 
-# --- answers -------------------------------------------------------------------------------------
-
-
 async def _page(_request: Request) -> Response:
     return FileResponse(PAGE / "index.html")
 
 
-async def _health(request: Request) -> Response:
-    service: VerdictService = request.app.state.service
+async def _health(service: VerdictService, _request: Request) -> Response:
     engines = service.pool.config.size
     return JSONResponse(
         {"status": "ok", "engines": engines, "open_requests": service.open_requests}
     )
 
 
-async def _metrics(request: Request) -> Response:
-    service: VerdictService = request.app.state.service
+async def _metrics(service: VerdictService, _request: Request) -> Response:
     return Response(generate_latest(service.metrics), media_type=CONTENT_TYPE_LATEST)
 
 
-async def _tactic(service: VerdictService, question: TacticQuestion) -> Answer:
-    start: Opens
+async def _tactic(service: VerdictService, question: requests.TacticQuestion) -> Answer:
+    start: provers.Opens
     if question.goal is not None:
-        start, header = StatedGoal(question.goal), None
+        start, header = provers.StatedGoal(question.goal), None
     else:
         start, header = problem_of_row(question.row).problem, _modules(question.header)
     fields = (start, question.tactics, question.tactic)
     how = {"header": header, "owner": question.owner}
-    answer = await _judged(service, question.timeout, judge_tactic, *fields, **how)
+    answer = await _judged(service, question.timeout, provers.judge_tactic, *fields, **how)
     if "verdict" in answer:
         service.verdict("tactic", answer["verdict"])
     return answer
 
 
-async def _proof(service: VerdictService, question: ProofQuestion) -> Answer:
+async def _proof(service: VerdictService, question: requests.ProofQuestion) -> Answer:
     problem = problem_of_row(question.row).problem
     how = {"header": _modules(question.header), "owner": question.owner}
     fields = (problem, question.proof)
-    answer = await _judged(service, question.timeout, judge_proof, *fields, **how)
+    answer = await _judged(service, question.timeout, provers.judge_proof, *fields, **how)
     service.verdict("proof", "valid" if answer["valid"] else "invalid")
     return answer
 
 
-async def _file(service: VerdictService, question: FileQuestion) -> Answer:
+async def _file(service: VerdictService, question: requests.FileQuestion) -> Answer:
     fields = (question.text, question.reference)
     header = _modules(question.text)
-    answer = await _judged(service, question.timeout, judge_file, *fields, header=header)
+    answer = await _judged(service, question.timeout, provers.judge_file, *fields, header=header)
     service.verdict("file", "valid" if answer["valid"] else "invalid")
     return answer
 
 
-async def _reward(service: VerdictService, question: RewardQuestion) -> Answer:
-    scores = await service.score(question.reward, question.completions, question.columns)
-    return {"scores": scores}
+async def _reward(service: VerdictService, question: requests.RewardQuestion) -> Answer:
+    fields = (question.reward, question.completions, question.columns)
+    return {"scores": await asyncio.to_thread(service.score, *fields)}
 
 
 def _modules(text: str | None) -> str | None:
-    return None if text is None else " ".join(parse_header(text).modules)
+    return None if text is None else " ".join(lean.parse_header(text).modules)
 
 
 async def _judged(
@@ -239,9 +209,9 @@ async def _judged(
     seconds = min(seconds, service.limits.timeout)
     try:
         return await service.run(judge, *fields, seconds, name=judge.__name__, **how)
-    except (EngineTimeoutError, EngineKilledError) as error:
-        timed_out = isinstance(error, EngineTimeoutError)
+    except (lean.EngineTimeoutError, lean.EngineKilledError) as error:
+        timed_out = isinstance(error, lean.EngineTimeoutError)
         lost: Answer = {"detail": str(error), "refusal": None, "timed_out": timed_out}
-        if judge is judge_tactic:
-            return {"verdict": Verdict.TIMED_OUT.value, "state": None, "solved": False, **lost}
+        if judge is provers.judge_tactic:
+            return {"verdict": lean.Verdict.TIMED_OUT.value, "state": None, "solved": False, **lost}
         return {"valid": False, **lost}

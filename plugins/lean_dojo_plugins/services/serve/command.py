@@ -1,10 +1,7 @@
 """``lean-dojo serve``."""
 
-from __future__ import annotations
-
 import ipaddress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import attrs
 import click
@@ -12,51 +9,45 @@ import click
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.wording import counted
 from lean_dojo_plugins.services.folders import ServedFolders, folders_option
-from lean_dojo_v2.cli import (
-    FOLDER,
-    NUMBER,
-    ProverChoice,
-    engine_option,
-    group,
-    note,
-    option,
-    shared,
-    with_options,
-)
-
-if TYPE_CHECKING:
-    from lean_dojo_v2.lean import EngineName
+from lean_dojo_v2 import cli, lean
+from lean_dojo_v2.lean_agent import ProverConfig
 
 STOP_SECONDS = 30
 """Seconds for open requests to finish when the server is stopped."""
 
 
 @click.command()
-@with_options
+@cli.with_options
 def serve(
     *,
-    host: str = option(metavar="HOST", default="127.0.0.1", help="Address to listen on."),
-    port: int = option(
+    host: str = cli.option(metavar="HOST", default="127.0.0.1", help="Address to listen on."),
+    port: int = cli.option(
         metavar="PORT", type=int, default=8000, help="Port to listen on; 0 picks a free one."
     ),
-    engines: int | None = option(**NUMBER, help="Number of Lean engines (default: one per core)."),
-    engine: EngineName = shared(engine_option),
-    choice: ProverChoice = group(ProverChoice),
-    project: Path | None = option(**FOLDER, help="Lake project whose modules may be imported."),
-    folders: tuple[str, ...] = shared(folders_option, ()),
-    timeout: float = option(
+    engines: int | None = cli.option(
+        **cli.NUMBER, help="Number of Lean engines (default: one per core)."
+    ),
+    engine: lean.EngineName = cli.shared(cli.engine_option),
+    choice: cli.ProverChoice = cli.group(cli.ProverChoice),
+    project: Path | None = cli.option(
+        **cli.FOLDER, help="Lake project whose modules may be imported."
+    ),
+    folders: tuple[str, ...] = cli.shared(folders_option, ()),
+    timeout: float = cli.option(
         metavar="SECONDS",
         type=float,
         default=300.0,
         help="Longest time limit that a request may set.",
     ),
-    max_requests: int = option(
-        **NUMBER, default=64, help="Maximum number of open requests; further ones get status 503."
+    max_requests: int = cli.option(
+        **cli.NUMBER,
+        default=64,
+        help="Maximum number of open requests; further ones get status 503.",
     ),
-    max_bytes: int = option(
-        **NUMBER, default=2_000_000, help="Maximum size of a request in bytes."
+    max_bytes: int = cli.option(
+        **cli.NUMBER, default=2_000_000, help="Maximum size of a request in bytes."
     ),
-    token: str | None = option(
+    token: str | None = cli.option(
         metavar="TOKEN",
         envvar="LEAN_DOJO_SERVE_TOKEN",
         help="Bearer token that clients must send; needed to listen beyond this machine.",
@@ -85,19 +76,17 @@ def serve(
         raise UsageError(
             f"`lean-dojo serve` needs {error.name}: pip install 'lean-dojo-v2[serve]>=2'"
         ) from error
-    from lean_dojo_v2.lean import PoolConfig
-    from lean_dojo_v2.lean_agent import ProverConfig
 
     served = ServedFolders.of(folders, project)
     limits = RequestLimits(max_requests, max_bytes, timeout)
-    config = PoolConfig(engine=engine, project_path=project)
+    config = lean.PoolConfig(engine=engine, project_path=project)
     if engines is not None:
         config = attrs.evolve(config, size=engines)
     if choice.default_notice:
-        note(choice.default_notice)
+        cli.note(choice.default_notice)
     prover = choice.make(ProverConfig())
     service = VerdictService(config, limits, served)
-    note(f"{counted(config.size, 'engine', 'engines')}; stop with Ctrl-C.")
+    cli.note(f"{counted(config.size, 'engine', 'engines')}; stop with Ctrl-C.")
     names = {*LOCAL_HOSTS, host} if _is_local(host) else None
     uvicorn.run(
         make_app(service, token=token, prover=prover, hosts=names),

@@ -14,13 +14,7 @@ from pydantic import Field, model_validator
 from lean_dojo_plugins.services.serve.positions import sorries as sorries_of
 from lean_dojo_plugins.services.serve.requests import StrictRequest
 from lean_dojo_plugins.services.serve.service import VerdictService
-from lean_dojo_v2.lean import (
-    EngineTimeoutError,
-    LeanError,
-    RequestError,
-    code_tokens,
-    parse_header,
-)
+from lean_dojo_v2 import lean
 from lean_dojo_v2.prover import judge_file
 
 
@@ -65,11 +59,11 @@ async def _snippet(service: VerdictService, text: str, seconds: float) -> dict[s
     response: dict[str, Any] | None = None
     try:
         response = await _response(service, text, seconds)
-    except EngineTimeoutError:
+    except lean.EngineTimeoutError:
         error = f"Lean timed out after {seconds:g} seconds"
-    except RequestError as problem:
+    except lean.RequestError as problem:
         response = {"message": str(problem)}
-    except LeanError as problem:
+    except lean.LeanError as problem:
         error = str(problem)
     valid = response is not None and response.get("lean_dojo", {}).get("valid")
     status = "error" if error else "valid" if valid else "invalid"
@@ -78,7 +72,7 @@ async def _snippet(service: VerdictService, text: str, seconds: float) -> dict[s
 
 
 async def _response(service: VerdictService, text: str, seconds: float) -> dict[str, Any]:
-    header = " ".join(parse_header(text).modules)
+    header = " ".join(lean.parse_header(text).modules)
     found = await service.run(
         judge_file, text, None, seconds, header=header, name="snippet", owner=text
     )
@@ -93,8 +87,10 @@ async def _response(service: VerdictService, text: str, seconds: float) -> dict[
             end = {**pos, "column": pos["column"] + len("sorry")}
             sorries.append({"pos": pos, "endPos": end, "goal": one["goal"]})
     # A `sorry` that Kimina's own server would not list, and every other refusal, is an error. A
-    # text that states no theorem is none: `#eval` is answered by its messages.
-    proves = found["theorems"] or refusal is not None or _states(text)
+    # text that states no theorem is none: `#eval` is answered by its messages. A program in a text
+    # may keep its theorem from Lean's list.
+    stated = any(token.text in {"theorem", "lemma"} for token in lean.code_tokens(text))
+    proves = found["theorems"] or refusal is not None or stated
     no_error = all(message["severity"] != "error" for message in messages)
     if not found["valid"] and proves and not sorries and no_error:
         start = {"line": 1, "column": 0}
@@ -107,8 +103,3 @@ async def _response(service: VerdictService, text: str, seconds: float) -> dict[
     if sorries:
         response["sorries"] = sorries
     return response
-
-
-def _states(text: str) -> bool:
-    """Whether a text states a theorem; a program in it may keep the theorem from Lean's list."""
-    return any(token.text in {"theorem", "lemma"} for token in code_tokens(text))

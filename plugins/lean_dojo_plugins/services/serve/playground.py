@@ -13,18 +13,8 @@ from starlette.responses import Response, StreamingResponse
 from lean_dojo_core.errors import LeanDojoError
 from lean_dojo_plugins.services.serve.requests import StrictRequest
 from lean_dojo_plugins.services.serve.service import VerdictService
+from lean_dojo_v2 import prover as provers
 from lean_dojo_v2.lean import PROOF_TIMEOUT, GoalState, ProofOutcome, Server
-from lean_dojo_v2.prover import (
-    BaseProver,
-    BestFirstSearch,
-    GoalProblem,
-    Node,
-    SearchResult,
-    StatedGoal,
-    Suggestion,
-    judge_tactics,
-    reach_state,
-)
 
 Answer = dict[str, Any]
 
@@ -53,7 +43,7 @@ class SearchQuestion(PlaygroundQuestion):
 class Playground:
     """Answers the page's requests to the prover, whose model answers one at a time."""
 
-    prover: BaseProver
+    prover: provers.BaseProver
     _model: threading.Lock = attrs.Factory(threading.Lock)
 
     async def suggest(self, service: VerdictService, question: SuggestQuestion) -> Answer:
@@ -65,8 +55,8 @@ class Playground:
         found = await asyncio.to_thread(self._generate, state, question.samples)
         found.sort(key=lambda one: -one.logprob)
         candidates = [one.tactic for one in found]
-        fields = (StatedGoal(goal), tactics, candidates, question.timeout)
-        verdicts = await service.run(judge_tactics, *fields, name="suggest", owner=goal)
+        fields = (provers.StatedGoal(goal), tactics, candidates, question.timeout)
+        verdicts = await service.run(provers.judge_tactics, *fields, name="suggest", owner=goal)
         return {
             "suggestions": [
                 {"tactic": one.tactic, "logprob": one.logprob, **verdict}
@@ -74,7 +64,7 @@ class Playground:
             ]
         }
 
-    def _generate(self, goal: str, samples: int) -> list[Suggestion]:
+    def _generate(self, goal: str, samples: int) -> list[provers.Suggestion]:
         with self._model:
             return list(self.prover.generator.generate([goal], num_samples=samples)[0])
 
@@ -91,10 +81,12 @@ class Playground:
         def tell(event: Answer | None) -> None:
             loop.call_soon_threadsafe(events.put_nowait, event)
 
-        def batch(expanded: Sequence[tuple[str, Node, Sequence[Suggestion]]]) -> None:
+        def batch(
+            expanded: Sequence[tuple[str, provers.Node, Sequence[provers.Suggestion]]],
+        ) -> None:
             tell({"nodes": [_node(node) for _, node, _ in expanded]})
 
-        def work(server: Server) -> SearchResult:
+        def work(server: Server) -> provers.SearchResult:
             with self._model:
                 return self._search(server, question, batch)
 
@@ -113,41 +105,35 @@ class Playground:
             yield orjson.dumps(event, default=str) + b"\n"
         await task
 
-    def _search(self, server: Server, question: SearchQuestion, batch: Any) -> SearchResult:
+    def _search(self, server: Server, question: SearchQuestion, batch: Any) -> provers.SearchResult:
         settings = self.prover.settings
         asked = attrs.evolve(
             settings, num_sampled_tactics=question.samples, max_expansions=question.expansions
         )
-        search = BestFirstSearch(self.prover.generator, asked)
+        search = provers.BestFirstSearch(self.prover.generator, asked)
         problem = _Continued(question.goal, tactics=tuple(question.tactics))
         [(_, result)] = search.results([problem], [server], batch)
         return result
 
 
 @attrs.frozen
-class _Continued(GoalProblem):
+class _Continued(provers.GoalProblem):
     """A goal with the first tactics of its proof; a proof found is checked with them."""
 
     tactics: tuple[str, ...] = ()
 
     def open(self, server: Server) -> GoalState:
-        return reach_state(server, StatedGoal(self.expression), self.tactics)
+        return provers.reach_state(server, provers.StatedGoal(self.expression), self.tactics)
 
     def check(self, server: Server, proof: str, *, timeout: float = PROOF_TIMEOUT) -> ProofOutcome:
         return super().check(server, "\n".join([*self.tactics, proof]), timeout=timeout)
 
 
 def _first_goal(server: Server, goal: str, tactics: list[str]) -> str | None:
-    state = reach_state(server, StatedGoal(goal), tactics)
+    state = provers.reach_state(server, provers.StatedGoal(goal), tactics)
     return str(state.goals[0]) if state.goals else None
 
 
-def _node(node: Node) -> Answer:
-    return {
-        "id": node.id,
-        "parent": node.parent,
-        "tactic": node.tactic,
-        "state": node.state,
-        "depth": node.depth,
-        "status": node.status.value,
-    }
+def _node(node: provers.Node) -> Answer:
+    shown = ("id", "parent", "tactic", "state", "depth", "status")
+    return {name: getattr(node, name) for name in shown}

@@ -7,20 +7,13 @@ does not have, is a :class:`RequestError`.
 from collections.abc import Iterator
 from typing import Any
 
-from lean_dojo_v2.lean import (
-    TACTIC_TIMEOUT,
-    GoalState,
-    RequestError,
-    Server,
-    check_tactic,
-    print_goals,
-)
+from lean_dojo_v2 import lean
 from lean_dojo_v2.prover import refusal_data
 
 Answer = dict[str, Any]
 
 
-def goals_at(server: Server, text: str, line: int, column: int, timeout: float) -> Answer:
+def goals_at(server: lean.Server, text: str, line: int, column: int, timeout: float) -> Answer:
     """Return the tactic at a place and the goals before and after it; all empty without one."""
     offset = offset_of(text, line, column)
     found = [
@@ -36,18 +29,20 @@ def goals_at(server: Server, text: str, line: int, column: int, timeout: float) 
 
 
 def try_at(
-    server: Server, text: str, place: tuple[int, int], tactics: list[str], timeout: float
+    server: lean.Server, text: str, place: tuple[int, int], tactics: list[str], timeout: float
 ) -> list[Answer]:
     """Try tactics, hostile input, in place of the ``sorry`` at a place, each from the same goal."""
     state, index = _sorry_at(server, text, offset_of(text, *place), timeout)
     answers = []
     for tactic in tactics:
-        outcome = check_tactic(server, state, tactic, goal_index=index, timeout=TACTIC_TIMEOUT)
+        outcome = lean.check_tactic(
+            server, state, tactic, goal_index=index, timeout=lean.TACTIC_TIMEOUT
+        )
         left = None
         if outcome.state is not None:
             others = {goal.id for number, goal in enumerate(state.goals) if number != index}
             goals = [goal for goal in outcome.state.goals if goal.id not in others]
-            left = print_goals(goals)
+            left = lean.print_goals(goals)
         answers.append(
             {
                 "tactic": tactic,
@@ -61,7 +56,7 @@ def try_at(
     return answers
 
 
-def sorries(server: Server, text: str, timeout: float) -> list[Answer]:
+def sorries(server: lean.Server, text: str, timeout: float) -> list[Answer]:
     """List the ``sorry``s of a file, with position and goal."""
     found = []
     for state, index, start, _ in _sorries(server, text, timeout):
@@ -74,7 +69,7 @@ def offset_of(text: str, line: int, column: int) -> int:
     """Turn a place into a byte offset; an error if the text has no such place."""
     lines = text.split("\n")
     if not 1 <= line <= len(lines) or not 0 <= column <= len(lines[line - 1]):
-        raise RequestError(f"the file has no line {line} with a column {column}")
+        raise lean.RequestError(f"the file has no line {line} with a column {column}")
     before = "".join(f"{one}\n" for one in lines[: line - 1]) + lines[line - 1][:column]
     return len(before.encode())
 
@@ -85,17 +80,19 @@ def place_of(text: str, offset: int) -> tuple[int, int]:
     return before.count("\n") + 1, len(before) - (before.rfind("\n") + 1)
 
 
-def _sorry_at(server: Server, text: str, offset: int, timeout: float) -> tuple[GoalState, int]:
+def _sorry_at(
+    server: lean.Server, text: str, offset: int, timeout: float
+) -> tuple[lean.GoalState, int]:
     for state, index, start, end in _sorries(server, text, timeout):
         if start <= offset <= end:
             return state, index
     line, column = place_of(text, offset)
-    raise RequestError(f"there is no `sorry` at line {line}, column {column}")
+    raise lean.RequestError(f"there is no `sorry` at line {line}, column {column}")
 
 
 def _sorries(
-    server: Server, text: str, timeout: float
-) -> Iterator[tuple[GoalState, int, int, int]]:
+    server: lean.Server, text: str, timeout: float
+) -> Iterator[tuple[lean.GoalState, int, int, int]]:
     """Yield each ``sorry``: its state, its goal's index there, its first and last byte."""
     for unit in server.process(text, read_header=True, sorrys=True, timeout=timeout):
         for index, (start, end) in enumerate(unit.goal_src_boundaries or []):

@@ -89,15 +89,10 @@ class VerdictService:
         """Run ``fn(server, *args)`` on an engine; ``how`` is as for :meth:`EnginePool.submit`."""
         return await asyncio.wrap_future(self.pool.submit(fn, *args, **how))
 
-    async def score(
+    def score(
         self, name: str, completions: Sequence[str], columns: dict[str, list[Any]]
     ) -> list[float | None]:
-        """Score completions with an installed reward function."""
-        return await asyncio.to_thread(self._score, name, completions, columns)
-
-    def _score(
-        self, name: str, completions: Sequence[str], columns: dict[str, list[Any]]
-    ) -> list[float | None]:
+        """Score completions with an installed reward function, which may take long."""
         if name not in registry.reward_functions:
             # module:attribute would let the client choose code to run.
             known = ", ".join(sorted(registry.reward_functions))

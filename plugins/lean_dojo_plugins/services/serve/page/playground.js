@@ -65,8 +65,6 @@ async function attempt(tactic) {
   await show([...proof.tactics, tactic]);
 }
 
-// --- suggestions --------------------------------------------------------------------------------
-
 async function suggest() {
   const { suggestions } = await ask('v1/suggest', { tactics: proof.tactics });
   const rows = suggestions.map((one) => {
@@ -84,8 +82,6 @@ async function suggest() {
   find('suggestions').hidden = false;
   say(`${suggestions.length} suggestions`);
 }
-
-// --- search -------------------------------------------------------------------------------------
 
 async function search() {
   const nodes = new Map();
@@ -129,8 +125,6 @@ function draw(nodes) {
   find('tree').replaceChildren(lists.get(null));
   find('tree').hidden = false;
 }
-
-// --- what a person does --------------------------------------------------------------------------
 
 find('open').onsubmit = (event) => {
   event.preventDefault();
