@@ -13,8 +13,6 @@ are the roots, so code written for its ``Server`` catches the same things here::
                       EngineKilledError  a pool's request that killed two engines
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from lean_dojo_core.errors import LeanDojoError

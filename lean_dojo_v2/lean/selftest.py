@@ -3,8 +3,6 @@
 ``lean-dojo lean check`` runs this on the user's own Lean, of whatever version it is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory

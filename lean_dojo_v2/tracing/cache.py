@@ -8,8 +8,6 @@ file whose imports were not built, and so were elaborated in memory without thei
 is not cached.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Iterable
 from functools import cache

@@ -1,7 +1,5 @@
 """Trace a repository: elaborate every file once, and collect the results in a ``Repository``."""
 
-from __future__ import annotations
-
 import logging
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence

@@ -4,15 +4,13 @@ One process at a time. One that dies, hangs or outgrows its memory is replaced a
 and the environment is loaded again; a forked child gets a process of its own.
 """
 
-from __future__ import annotations
-
 import functools
 import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Self, TypeAlias, TypeVar
 
 import orjson
 
@@ -191,7 +189,7 @@ class Engine:
             if self._process is process:
                 self._process = None
 
-    def load_as(self, other: Engine) -> None:
+    def load_as(self, other: Self) -> None:
         """Use the definitions loaded by another server, from the next call on."""
         with self._lock:
             if self._definitions != other._definitions:

@@ -4,13 +4,12 @@ A header that imports Mathlib costs seconds and gigabytes, so engines cache the 
 last headers. Every answer reports hits and misses; the engines of a process are counted together.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from operator import sub
+from typing import Self
 
 import attrs
 
@@ -31,8 +30,8 @@ class EnvironmentCounts:
     requests: int = 0
     seconds: float = 0.0
 
-    def __sub__(self, earlier: EnvironmentCounts) -> EnvironmentCounts:
-        return EnvironmentCounts(*map(sub, attrs.astuple(self), attrs.astuple(earlier)))
+    def __sub__(self, earlier: Self) -> Self:
+        return type(self)(*map(sub, attrs.astuple(self), attrs.astuple(earlier)))
 
     @property
     def hit_rate(self) -> float | None:

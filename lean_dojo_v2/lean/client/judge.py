@@ -6,8 +6,6 @@ kernel on top of the library (``dojo.judge``). What was to be proved is exported
 a *reader*, which elaborates the reference and nothing else.
 """
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Callable, Mapping

@@ -6,8 +6,6 @@ n m : Nat
 ⊢ n + m = m + n
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from collections import deque

@@ -6,8 +6,6 @@ loop; every call has a time limit; an engine that dies, hangs or outgrows its me
 the next call, and the environment is loaded again; no process outlives it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import functools
 import inspect
@@ -108,7 +106,7 @@ class Server(Engine):
     def __setstate__(self, state: dict[str, Any]) -> None:
         Server.__init__(self, **state, start=False)
 
-    def another(self, **changes: Any) -> Server:
+    def another(self, **changes: Any) -> Self:
         """Make a server with a changed configuration, not started yet."""
         return type(self)(**{**self.__getstate__(), **changes}, start=False)
 
@@ -143,7 +141,7 @@ class Server(Engine):
         """Make a judge of what engines with this configuration elaborate; it starts when needed."""
         return Judge(self._judge_and_reader)
 
-    def _judge_and_reader(self) -> tuple[Server, Server]:
+    def _judge_and_reader(self) -> tuple[Self, Self]:
         # A native judge imports what the project has compiled; an embedded one the library alone.
         project = self.project_path if self.kind == "native" else None
         kernel = self.another(

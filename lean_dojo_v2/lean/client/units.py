@@ -1,7 +1,5 @@
 """Results of processing a text: its units (commands) with their tactics, and search targets."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Self
 

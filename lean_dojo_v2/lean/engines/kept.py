@@ -6,8 +6,6 @@ keeps its image open and reads its machine code whole, so either may be deleted 
 A file's ``place`` is its path in the cache with ``*`` for its ``key``, as in ``image/*.image``.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -5,8 +5,6 @@ reaches no network and can write nothing. It sees the system's files, the projec
 read-only, and nothing else of the user's.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

@@ -5,8 +5,6 @@ engine's log and watches the clock and the memory. So there is no reader thread 
 to join at shutdown, and no hand-over between threads per request.
 """
 
-from __future__ import annotations
-
 import os
 import select
 import signal

@@ -6,8 +6,6 @@ the Lean and the sources that it was made from. It is written atomically, and co
 if it is damaged.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Callable

@@ -5,8 +5,6 @@ so our client and ``lean-dojo lean repl`` read and write them. Requests and answ
 Pantograph's for every engine.
 """
 
-from __future__ import annotations
-
 import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Choose the engine: the user's own Lean if the project needs it, else the embedded one."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path

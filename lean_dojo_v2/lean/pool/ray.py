@@ -5,8 +5,6 @@ Functions and arguments are sent to the actors by Ray, so they must be picklable
 this package, and installs the embedded engine when it first uses it.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
 from functools import partial

@@ -1,7 +1,5 @@
 """Schedule requests over engines, and handle lost engines."""
 
-from __future__ import annotations
-
 import threading
 from collections import OrderedDict, deque
 from collections.abc import Callable

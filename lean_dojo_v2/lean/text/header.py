@@ -1,7 +1,5 @@
 """The start of a Lean file: what it imports."""
 
-from __future__ import annotations
-
 from itertools import chain, repeat
 
 import attrs

@@ -8,8 +8,6 @@ ends before the next such line::
     exact same_all
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -4,8 +4,6 @@ Lean counts bytes in its syntax, code points in its messages and UTF-16 units fo
 records count lines and columns from 1, in code points. A map per file converts them.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from itertools import accumulate
 

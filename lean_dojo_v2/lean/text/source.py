@@ -1,10 +1,9 @@
 """A theorem in its file: position, statement, and the file around it."""
 
-from __future__ import annotations
-
 import re
 from functools import cached_property
 from pathlib import Path
+from typing import Self
 
 import attrs
 
@@ -45,7 +44,7 @@ class SourceTheorem:
     header: bool = True
 
     @classmethod
-    def of(cls, theorem: Theorem, text: str) -> SourceTheorem:
+    def of(cls, theorem: Theorem, text: str) -> Self:
         """Combine a traced theorem with its file's text."""
         return cls(
             text,

@@ -1,7 +1,5 @@
 """The end of a declaration's statement and the start of its proof, from the text alone."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 

@@ -16,8 +16,6 @@ Whatever closes a state, the whole theorem is then elaborated once more with it:
 compared as text.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from enum import IntEnum

@@ -7,8 +7,6 @@ there with the same statements, compared as elaborated terms with all definition
 on.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from hashlib import sha256
 

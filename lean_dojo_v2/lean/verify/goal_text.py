@@ -6,8 +6,6 @@ omitted, several goals may share metavariables. Then :class:`GoalTextError` is r
 caller replays the theorem from its file (:func:`.points.theorem_point`).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 

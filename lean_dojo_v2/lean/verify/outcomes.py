@@ -1,7 +1,5 @@
 """Outcomes of the checks of tactics and proofs."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 import attrs

@@ -1,7 +1,5 @@
 """A point of a proof: its state, the traced continuation, and alternative endings."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Mapping
 from typing import TypeAlias
 

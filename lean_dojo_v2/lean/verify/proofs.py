@@ -6,8 +6,6 @@ text, gives what the theorem depends on to Lean's kernel, and says whether the t
 the reference states, without a ``sorry``, an axiom besides the three usual ones, or native code.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial

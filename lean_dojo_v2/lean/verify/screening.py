@@ -7,8 +7,6 @@ statement of the finished declaration. The text wall is cheap and says *why*; it
 stricter than soundness needs, because a tactic that mentions ``sorry`` in a string is not a loss.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Collection

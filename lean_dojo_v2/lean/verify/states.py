@@ -1,7 +1,5 @@
 """Open the state of a theorem in its file's context, and compare states as terms, never as text."""
 
-from __future__ import annotations
-
 import re
 from hashlib import sha256
 from typing import Any

@@ -9,8 +9,6 @@ theorem, elaborated again in its file's context without itself in scope.
 skipped kernel check.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 from lean_dojo_v2.lean.client.records import GoalState, Site

@@ -1,7 +1,5 @@
 """Whole proofs, tactic by tactic: which ones hold, which one fails first, and what is left open."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol

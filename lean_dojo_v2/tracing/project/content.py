@@ -5,8 +5,6 @@ a path, Lake's files, and every file whose name occurs in a string of a source (
 "../data/words.txt"``). Other files, such as databases, runs and caches, do not count.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping

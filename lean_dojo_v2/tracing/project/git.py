@@ -9,8 +9,6 @@ folder, since they run filters of modified files, submodules' monitors and fetch
 clones.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

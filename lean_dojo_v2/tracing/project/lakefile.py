@@ -1,7 +1,5 @@
 """A project's configuration for Lake and elan: toolchain, libraries, dependencies."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,9 +1,8 @@
 """A Lean repository at one commit: address, name and files."""
 
-from __future__ import annotations
-
 from functools import cached_property
 from pathlib import Path
+from typing import Self
 from urllib.parse import unquote, urlsplit
 
 import attrs
@@ -114,7 +113,7 @@ class LeanGitRepo:
             object.__setattr__(self, "commit", _resolve(self.url, self.commit))
 
     @classmethod
-    def from_path(cls, path: str | Path, *, url: str | None = None) -> LeanGitRepo:
+    def from_path(cls, path: str | Path, *, url: str | None = None) -> Self:
         """Use a folder in place, without cloning or copying it.
 
         The commit is git's if the folder is the root of a git repository and its sources are those

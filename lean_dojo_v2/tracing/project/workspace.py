@@ -1,7 +1,5 @@
 """All Lean files that take part in tracing a repository: its own and its dependencies'."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path, PurePosixPath

@@ -5,8 +5,6 @@ definition and usages, each a place ``[line, unit, end line,
 end unit, …]`` from 0, in UTF-16 units. The rest after the four numbers depends on the version.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias

@@ -5,8 +5,6 @@ Lean says what its own commands declare. Commands of the project's own (``lemma 
 that they define counts.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 

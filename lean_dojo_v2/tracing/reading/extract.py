@@ -9,8 +9,6 @@ left out. A member that runs several times (``all_goals``, ``repeat``) counts wi
 The engine selects the members; the rest is decided here.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter

@@ -5,8 +5,6 @@ index after the last one, and ``constant`` Lean's internal name, unique in the p
 ``full_name`` is the name as the user writes it.
 """
 
-from __future__ import annotations
-
 from typing import TypeAlias
 
 import attrs

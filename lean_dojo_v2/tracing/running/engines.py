@@ -4,8 +4,6 @@ Every file is one request. The embedded engine gets the sources in one folder, a
 files; for the native engine Lake builds the project.
 """
 
-from __future__ import annotations
-
 import logging
 import re
 import shutil

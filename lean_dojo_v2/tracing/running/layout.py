@@ -1,7 +1,5 @@
 """Lay out a project for the embedded engine, which may read only one folder."""
 
-from __future__ import annotations
-
 import logging
 import os
 import re

@@ -6,8 +6,6 @@ checked here before anything in it is opened. An installation appears atomically
 rename; of two processes that install at once, the second waits and finds the work done.
 """
 
-from __future__ import annotations
-
 import base64
 import gzip
 import hashlib

@@ -9,8 +9,6 @@ The program that it runs comes compiled with us; where its source was changed, t
 itself compiles it once.
 """
 
-from __future__ import annotations
-
 import hashlib
 import subprocess
 import sys

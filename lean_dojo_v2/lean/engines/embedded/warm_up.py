@@ -1,7 +1,5 @@
 """What an engine elaborates so that V8 sees which of Lean's functions run often."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 
