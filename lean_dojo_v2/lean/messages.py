@@ -39,14 +39,9 @@ class Position:
 
 @attrs.frozen
 class LeanMessage:
-    """One message of Lean.
+    """One message of Lean: its text ``data``, and where it starts and, if reported, ends.
 
-    Attributes:
-        data: Its text.
-        pos: Where it starts.
-        pos_end: Where it ends, if reported.
-        severity: Its severity.
-        kind: Lean's tag, for example ``hasSorry``; ``None`` for an untagged message.
+    Its ``kind`` is Lean's tag, for example ``hasSorry``; ``None`` for an untagged message.
     """
 
     data: str

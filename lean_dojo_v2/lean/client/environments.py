@@ -16,13 +16,10 @@ import attrs
 
 @attrs.define
 class EnvironmentCounts:
-    """Requests to engines, and those for the environment of a header.
+    """Requests to engines, and their total working time in ``seconds``.
 
-    Attributes:
-        hits: Requests that found it loaded.
-        misses: Requests that had to import it.
-        requests: Requests of any kind.
-        seconds: Total working time of the engines.
+    Of those for the environment of a header, ``hits`` found it loaded and ``misses`` had to import
+    it; ``requests`` are of any kind.
     """
 
     hits: int = 0

@@ -23,8 +23,6 @@ Expr: TypeAlias = str
 
 INACCESSIBLE = "✝"
 """Lean's mark of an inaccessible name."""
-
-
 _WORD = re.compile(r"(?:[^\WλΠΣ]|['?!])*")
 """What Lean may read as one part of an identifier, and more; after it, a word is complete."""
 
@@ -52,9 +50,7 @@ class TacticWords:
             return True
         found = _WORD.match(text)
         word = found[0] if found else ""
-        if word in self.words and word != text:
-            return True
-        if any(text.startswith(symbol) for symbol in self._symbols):
+        if (word in self.words and word != text) or text.startswith(self._symbols):
             return True
         if text in {"", "-", "/"} or any(one.startswith(text) for one in self.words):
             return None  # it depends on how the text goes on
@@ -189,9 +185,8 @@ class Goal:
 class Session:
     """One life of an engine process; goal states belong to it.
 
-    Attributes:
-        dropped: Ids of the goal states no longer referenced. A deque, because ``append`` may
-            run in any thread at any moment (it is called by the garbage collector).
+    ``dropped`` are the ids of those that are no longer referenced. It is a deque, because the
+    garbage collector may append to it in any thread at any moment.
     """
 
     dropped: deque[int] = attrs.field(factory=deque, init=False)
@@ -256,9 +251,7 @@ class GoalState:
         )
 
     def __str__(self) -> str:
-        if self.pp:
-            return self.pp
-        return print_goals(self.goals)
+        return self.pp or print_goals(self.goals)
 
 
 def print_goals(goals: Sequence[Goal]) -> str:
@@ -320,11 +313,7 @@ Tactic: TypeAlias = str | TacticHave | TacticLet | TacticExpr | TacticDraft | Ta
 
 
 def serial_tactic(tactic: Tactic) -> dict[str, Any]:
-    """Return Pantograph's fields for a tactic.
-
-    Raises:
-        TypeError: If it is none of the kinds of :data:`Tactic`.
-    """
+    """Return Pantograph's fields for a tactic; anything else is a TypeError."""
     match tactic:
         case str():
             return {"tactic": tactic}

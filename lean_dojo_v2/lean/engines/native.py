@@ -113,9 +113,8 @@ def run_lean_tool(
 ) -> str:
     """Run one of Lean's programs in a project, and return its output.
 
-    Raises:
-        EngineUnavailableError: It is missing, fails, or takes longer than ``timeout`` seconds;
-            ``advice`` ends the message.
+    If it is missing, fails, or takes longer than ``timeout`` seconds, it is an
+    EngineUnavailableError, whose message ends with ``advice``.
     """
     where = Path.cwd() if project is None else project
     command = " ".join([Path(argv[0]).name, *argv[1:]])

@@ -46,12 +46,9 @@ WATCH_INTERVAL = 0.05
 class Capabilities:
     """The capabilities of an engine, known before it starts.
 
-    Attributes:
-        ours: It runs our program, which verifies; otherwise it is a `pantograph-repl` with
-            Pantograph's own commands.
-        sandboxed: Lean code in it can neither write files, nor start programs, nor reach a
-            network.
-        resets: It can be put back to its state right after its start.
+    One of ``ours`` runs our program, which verifies; any other is a `pantograph-repl` with
+    Pantograph's own commands. Lean code in a ``sandboxed`` one can neither write files, nor start
+    programs, nor reach a network. One that ``resets`` can return to its state after its start.
     """
 
     ours: bool
@@ -185,8 +182,6 @@ class EngineProcess:
         for stream in (self._stdin, self._stdout, self._stderr):
             stream.close()
 
-    # -- the loop ---------------------------------------------------------------------------------
-
     def _exchange(self, to_write: memoryview, timeout: float | None) -> bytes:
         deadline = None if timeout is None else time.monotonic() + timeout
         poll = select.poll()
@@ -289,8 +284,6 @@ class EngineProcess:
             said = line[:200].decode(errors="replace")
             self.fail(EngineProtocolError, f"did not start with {READY.decode()!r}: {said!r}")
         self._started = True
-
-    # -- the end ----------------------------------------------------------------------------------
 
     def mark_dead(self, reason: str = "") -> NoReturn:
         """Report a process that has ended or announced its end, maybe for lack of memory."""

@@ -93,8 +93,7 @@ def compiled_program(
 ) -> Path:
     """Return the ``.olean`` file of the program; compile it if it is not in the user's cache.
 
-    It is alone in its folder and named after the module. The key ``lean`` is of the Lean that
-    compiles and runs it.
+    It is alone in its folder. The key ``lean`` is of the Lean that compiles and runs it.
     """
 
     def make(stream: IO[bytes]) -> None:

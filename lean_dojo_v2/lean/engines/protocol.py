@@ -27,9 +27,6 @@ _Ask: TypeAlias = Callable[[str, Fields], Answer]
 _MAGIC = b"lean-dojo state\n"
 
 
-# -- files ----------------------------------------------------------------------------------------
-
-
 def with_files(cmd: str, payload: Fields, ask: _Ask) -> Answer:
     """Send one request with ``ask``, reading and writing the files it names.
 
@@ -95,9 +92,6 @@ _HANDLERS: dict[str, Callable[[str, Fields, _Ask], Answer]] = {
     "env.save": _state_file,
     "env.load": _state_file,
 }
-
-
-# -- lean-dojo lean repl --------------------------------------------------------------------------
 
 
 def serve_protocol(

@@ -11,16 +11,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from lean_dojo_v2.lean import errors
 from lean_dojo_v2.lean.client.judge import ElaboratedText
 from lean_dojo_v2.lean.client.records import Goal, GoalState
 from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.errors import (
-    EngineDiedError,
-    EngineLostError,
-    LeanError,
-    StaleStateError,
-    TacticParseError,
-)
 from lean_dojo_v2.lean.messages import LeanMessage, Severity
 from lean_dojo_v2.lean.text.helpers import split_helpers
 from lean_dojo_v2.lean.text.lexer import without_end
@@ -100,7 +94,7 @@ def _judge_helpers(
                 refusal = _parse_block(
                     server, tactic, source.own_names, open_state, timeout, helper=True
                 )
-            except TacticParseError as error:
+            except errors.TacticParseError as error:
                 return ProofOutcome(False, f"not a declaration: {error}")
         if refusal is not None:
             return refused(refusal)
@@ -126,7 +120,7 @@ def judge_text(
         return refused(refusal)
     try:
         refusal = _parse_block(server, proof, own_names, open_state, timeout)
-    except TacticParseError as error:
+    except errors.TacticParseError as error:
         return ProofOutcome(False, f"not a block of tactics: {error}")
     return None if refusal is None else refused(refusal)
 
@@ -154,13 +148,14 @@ def _parse_block(
     how: dict[str, Any] = {"whole_proof": True, "own_names": own_names, "helper": helper}
     try:
         return parse(server, block, timeout=timeout, **how)
-    except TacticParseError:
+    except errors.TacticParseError:
         # The file may have its own notation and macros; opening the theorem costs more.
         state = open_state()
         try:
             return parse(server, block, state=state, timeout=timeout, **how)
-        except StaleStateError as error:
-            raise EngineDiedError(f"The engine died while a proof was parsed: {error}") from error
+        except errors.StaleStateError as error:
+            died = f"The engine died while a proof was parsed: {error}"
+            raise errors.EngineDiedError(died) from error
 
 
 def check_declaration(
@@ -233,13 +228,13 @@ def _require_statement(server: Server, source: SourceTheorem, trouble: str = "")
     """Raise what Lean says of a statement that does not elaborate, whatever its proof."""
     try:
         open_theorem(server, source)
-    except EngineLostError:
+    except errors.EngineLostError:
         return  # the proof has failed, whatever is wrong with the statement
-    except LeanError as error:
+    except errors.LeanError as error:
         name = source.full_name
         if not trouble:
-            raise LeanError(f"{name} cannot be opened: {error}") from error
-        raise LeanError(f"the statement of {name} does not elaborate: {trouble}") from error
+            raise errors.LeanError(f"{name} cannot be opened: {error}") from error
+        raise errors.LeanError(f"the statement of {name} does not elaborate: {trouble}") from error
 
 
 def check_goal_proof(
@@ -300,14 +295,11 @@ def _read_statement(server: Server, source: SourceTheorem, timeout: float) -> tu
     found = server.judge.judge(reference.export, timeout)
     stated = ABSENT if isinstance(found, str) else found[source.full_name]
     if not stated["exists"]:
-        raise LeanError(
+        raise errors.LeanError(
             f"{source.file_path}:{source.start[0]}: {source.full_name} does not elaborate with "
             "sorry for its proof; trace its repository again"
         )
     return str(reference.said["sources"]), str(stated["statement"])
-
-
-# --- judgement -----------------------------------------------------------------------------------
 
 
 def judge_messages(messages: Sequence[LeanMessage]) -> ProofOutcome | None:

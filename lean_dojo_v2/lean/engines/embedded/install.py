@@ -121,8 +121,7 @@ def remove_embedded() -> list[Path]:
         gone = sorted(path for path in folder.glob(f"{PACKAGE}-*") if path.is_dir())
         for path in gone:
             # Renamed first, so that a half-deleted installation does not look complete.
-            doomed = path.rename(folder / f".removed-{secrets.token_hex(4)}")
-            shutil.rmtree(doomed)
+            shutil.rmtree(path.rename(folder / f".removed-{secrets.token_hex(4)}"))
         _delete_leftovers(folder)
     return gone
 
@@ -231,11 +230,7 @@ def _unpack_library(packed: bytes, target: Path) -> None:
 
 @cache
 def node_program() -> str:
-    """Return the path of Node.
-
-    Raises:
-        EngineUnavailableError: It is not installed, cannot run here, or is older than 24.
-    """
+    """Return the path of Node; one that is missing, broken or too old is an error."""
     program, version = _program_and_version()
     if int(version.split(".")[0]) < NODE_MINIMUM:
         raise EngineUnavailableError(
