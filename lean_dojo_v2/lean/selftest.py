@@ -42,11 +42,7 @@ class Result:
 
 
 def check_engine(server: Server) -> Iterator[Result]:
-    """Run all probes on an engine, starting it if necessary.
-
-    Raises:
-        EngineUnavailableError: It cannot be started.
-    """
+    """Run all probes on an engine; one that cannot be started: EngineUnavailableError."""
     for kind, probes in (("command", COMMANDS), ("refusal", REFUSALS)):
         for what, probe in probes.items():
             yield Result(kind, what, _problem(server, probe))

@@ -188,18 +188,14 @@ def _assemble(
     if errors:
         metadata[ERRORS_KEY] = errors
     own = [result for result in results if result.path in own_paths]
-    theorems = [
-        (theorem.has_sorry, rated(theorem.bound(result.path, repo.url, repo.commit)))
+    sound = [
+        (proof, rated(proof.bound(result.path, repo.url, repo.commit)))
         for result in own
-        for theorem in result.theorems
-        if theorem.constant not in unsound
-    ]
-    elsewhere = [
-        (proof.kind, rated(proof.bound(result.path, repo.url, repo.commit)))
-        for result in own
-        for proof in result.elsewhere
+        for proof in (*result.theorems, *result.elsewhere)
         if proof.constant not in unsound
     ]
+    theorems = [(proof, made) for proof, made in sound if proof.kind == "theorem"]
+    elsewhere = [(proof.kind, made) for proof, made in sound if proof.kind != "theorem"]
     metadata |= _counted(own, unsound, [kind for kind, _ in elsewhere])
     return Repository(
         repo.url,
@@ -207,9 +203,9 @@ def _assemble(
         name=repo.name,
         lean_version=repo.lean_version,
         metadata=metadata,
-        proven_theorems=[theorem for unproven, theorem in theorems if not unproven],
-        sorry_theorems_unproved=[theorem for unproven, theorem in theorems if unproven],
-        other_proofs=[proof for _, proof in elsewhere],
+        proven_theorems=[made for proof, made in theorems if not proof.has_sorry],
+        sorry_theorems_unproved=[made for proof, made in theorems if proof.has_sorry],
+        other_proofs=[made for _, made in elsewhere],
         premise_files=[PremiseFile(r.path, r.imports, r.premises) for r in results],
         files_traced=[result.path for result in results],
     )

@@ -35,8 +35,7 @@ _UNKNOWN = "context"
 class Export:
     """What constants of a text depend on beyond the library; nobody trusts it.
 
-    The ``context`` has the declarations that the text began with, each as JSON; ``docs/engines.md``
-    describes the ``rest``.
+    The ``context`` is the declarations that it began with as JSON; ``docs/engines.md`` says more.
     """
 
     context: tuple[bytes, ...]

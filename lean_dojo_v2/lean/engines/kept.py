@@ -40,10 +40,7 @@ def find_kept(place: str, key: str) -> Path | None:
 
 
 def kept(place: str, key: str, make: Make, is_good: Callable[[Path], bool] = is_ours) -> Path:
-    """Return a file; let it be made if it is not there, or no good.
-
-    A file that cannot be made or written is an EngineUnavailableError.
-    """
+    """Return a file, made if missing or no good; a failure is an EngineUnavailableError."""
     folder, _, name = place.partition("*")
     home = user_cache().absolute() / folder
     target = home / f"{key}{name}"
@@ -65,8 +62,7 @@ def kept(place: str, key: str, make: Make, is_good: Callable[[Path], bool] = is_
 def locked(folder: Path, trouble: str) -> Iterator[None]:
     """Make a folder of the cache, and let one process at a time write there.
 
-    Raises:
-        EngineUnavailableError: It cannot be written; the message begins with ``trouble``.
+    If that fails, the message of the EngineUnavailableError begins with ``trouble``.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -84,10 +84,7 @@ class EngineProcess:
 
     It must print ``ready.`` within ``start_timeout`` seconds. It is stopped at ``memory_limit_mb``
     of resident memory, even during a request, and when an answer exceeds ``answer_limit`` bytes.
-
-    Raises:
-        EngineUnavailableError: The program cannot be run at all.
-        EngineLostError: It does not become ready.
+    A program that cannot be run is an EngineUnavailableError, any other failure an EngineLostError.
     """
 
     def __init__(

@@ -91,10 +91,7 @@ def _joined(files: list[tuple[str, str]], imports: list[str]) -> Program:
 def compiled_program(
     lean: str, compile_program: Callable[[Program], bytes], wanted: Program
 ) -> Path:
-    """Return the ``.olean`` file of the program; compile it if it is not in the user's cache.
-
-    It is alone in its folder. The key ``lean`` is of the Lean that compiles and runs it.
-    """
+    """Return the ``.olean`` file of the program for a Lean of that key, alone in its folder."""
 
     def make(stream: IO[bytes]) -> None:
         content = compile_program(wanted)

@@ -13,12 +13,9 @@ _END = Token("end", 0, 0, "")
 
 @attrs.frozen
 class Header:
-    """The start of a file, up to its last import.
+    """The start of a file, up to its last import, after which the text goes on at index ``end``.
 
-    Attributes:
-        imports: The imported modules, in order; without an implicit ``Init``.
-        is_prelude: Whether the file says ``prelude``, so that ``Init`` is not imported.
-        end: Index in the text after it.
+    The ``imports`` are in order, without an implicit ``Init``, which a ``prelude`` does not import.
     """
 
     imports: tuple[str, ...] = ()

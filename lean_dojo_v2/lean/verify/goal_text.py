@@ -199,8 +199,7 @@ def canonical(goal: Goal) -> str:
 def reads_as(state: GoalState, text: str) -> bool:
     """Whether the first goals of a state and of a text are printed alike, up to names.
 
-    Some data has only the text. Different terms may be printed alike, so digests are compared
-    instead if known.
+    Different terms may be printed alike; so this is for data that has only the text, no digest.
     """
     if not state.goals:
         return False

@@ -53,12 +53,9 @@ class ProofOutcome:
 
 @attrs.frozen
 class ProofPart:
-    """A tactic of a proof, by its place in the proof's text.
+    """A tactic of a proof, from ``start`` to before ``end`` in the proof's text.
 
-    Attributes:
-        start: Index of its first character.
-        end: Index after its last one.
-        changes: Whether it changed the goals; ``skip`` does not.
+    It ``changes`` the goals, unless it is something like ``skip``.
     """
 
     start: int

@@ -140,10 +140,7 @@ def _parse_block(
     *,
     helper: bool = False,
 ) -> Refusal | None:
-    """Parse a proof as one tactic, in parentheses, so that it cannot end early.
-
-    A TacticParseError says that it does not parse, even with the file's syntax.
-    """
+    """Parse a proof as one tactic, in parentheses, so that it cannot end early."""
     block = "(\n" + _indented(proof) + "\n)"
     how: dict[str, Any] = {"whole_proof": True, "own_names": own_names, "helper": helper}
     try:
@@ -169,9 +166,7 @@ def check_declaration(
     """Verify a whole declaration in a theorem's place; its proof has been screened.
 
     ``hear`` is called with each report of the engine: ``messages`` and ``tactics``.
-
-    Raises:
-        LeanError: If the theorem's own statement does not elaborate.
+    A LeanError says that the theorem's own statement does not elaborate.
     """
     kernel = asks_kernel(source, declaration)
     outcome = _check_declaration(server, source, declaration, timeout, hear, kernel=kernel)

@@ -329,14 +329,11 @@ def parse(
     own_names: Collection[str] = (),
     timeout: float | None = None,
 ) -> Refusal | None:
-    """Let Lean parse a text as exactly one tactic, and judge its syntax.
+    """Let Lean parse a text as exactly one tactic (else: TacticParseError), and judge its syntax.
 
     Anything spelt in ways that a text search misses is refused by its kind of syntax. The
     environment of ``state``, for which it is, may know more syntax. ``whole_proof`` allows
     `let rec`, as the whole theorem is elaborated afterwards; ``helper`` also its termination.
-
-    Raises:
-        TacticParseError: If it is not exactly one tactic.
     """
     answer = server.parse_tactic(tactic, state, timeout=timeout)
     if "parseError" in answer:

@@ -41,14 +41,10 @@ def trace_proof(
 ) -> ProofTrace:
     r"""Verify a proof in full, and say where it is right and wrong, from one elaboration.
 
-    The text is hostile input: it is screened before Lean sees it, as in any verification.
-
-    Args:
-        server: The engine, with the theorem's repository as its project, if it has one.
-        problem: The theorem.
-        proof: A block of tactics, what follows ``:= by``. Indices are those of this text, with
-            ``\n`` for ``\r\n``.
-        timeout: Seconds for each call of Lean.
+    The text is hostile input: it is screened before Lean sees it, as in any verification. It is a
+    block of tactics, what follows ``:= by``; indices are those of this text, with ``\n`` for
+    ``\r\n``. The server has the theorem's repository as its project, if there is one. The
+    ``timeout`` is in seconds, for each call of Lean.
 
     Raises:
         EngineLostError: The engine died or the time was up; the proof does not hold.
@@ -200,16 +196,8 @@ def process_after(
 
     (``Server.load_header`` keeps a header's environment, but not its ``open``, ``namespace`` and
     ``variable``.) The text is trusted: screen a model's completion, or use :func:`trace_proof`.
-
-    Args:
-        server: The engine.
-        header: What stands before the text, with its imports.
-        text: Commands of Lean.
-        invocations: Whether to report every tactic.
-        timeout: Seconds that Lean may take.
-
-    Returns:
-        One record for each command of the text, with places in the text alone.
+    There is one record for each command of the text, with places in the text alone and, if
+    ``invocations``, with every tactic. The ``timeout`` is in seconds.
 
     Raises:
         RequestError: The header has an error, or the text cannot be read.

@@ -28,10 +28,7 @@ def _as_url(url: str | Path) -> str:
 
 
 def local_folder(url: str) -> Path | None:
-    """Return the local folder of an address, if any.
-
-    The addresses of the sample projects denote folders of the package.
-    """
+    """Return the local folder of an address, if any; samples' folders are in the package."""
     if packaged := packaged_project(url):
         return packaged
     if url.startswith("file://"):

@@ -26,15 +26,7 @@ from lean_dojo_core.records import (
     Premise,
     TracedTactic,
 )
-from lean_dojo_v2.lean import (
-    NAME_PART,
-    LeanMessage,
-    PositionMap,
-    Severity,
-    all_tokens,
-    code_tokens,
-    without_comments,
-)
+from lean_dojo_v2 import lean
 from lean_dojo_v2.tracing.reading.declarations import (
     KEYWORDS,
     THEOREMS,
@@ -53,7 +45,7 @@ from lean_dojo_v2.tracing.reading.records import (
     TracedTheorem,
 )
 
-_IDENTIFIER = re.compile(rf"\.?{NAME_PART}(?:\.{NAME_PART})*\Z")
+_IDENTIFIER = re.compile(rf"\.?{lean.NAME_PART}(?:\.{lean.NAME_PART})*\Z")
 _SORRY_WORDS = frozenset({"sorry", "admit", "sorryAx", "stop"})
 _SORRY_WARNING = re.compile(r"declaration uses ['`‘]sorry['`’]")
 
@@ -82,13 +74,13 @@ def extract(
     path: str, text: str, elaboration: Elaboration, imports: Sequence[str], path_of: PathOf
 ) -> TracedFile:
     """Make the record of a file, given by its path in the repository and its elaborated text."""
-    places = PositionMap(text)
+    places = lean.PositionMap(text)
     commands = sorted((start, end) for start, end in elaboration.commands if start < end)
     reader = _FileReader(text, places, elaboration, path_of)
     found, others = declarations(
         text, commands, elaboration.declared, elaboration.definitions, reader.step_starts
     )
-    messages = [m for m in elaboration.messages if m.severity is Severity.ERROR]
+    messages = [m for m in elaboration.messages if m.severity is lean.Severity.ERROR]
     errors = _starts(messages, places)
     placed = zip(map(places.position, errors), messages, strict=True)
     told = [FileError(*place, message.data.strip()) for place, message in placed]
@@ -134,12 +126,12 @@ def _failed(commands: Sequence[Span], errors: Iterable[int]) -> list[Span]:
 def _lost(text: str, failed: Iterable[Span]) -> Iterator[str]:
     """Yield the names, without namespaces, defined by commands with an error."""
     for start, end in failed:
-        for keyword, name in pairwise(code_tokens(text, start, end)):
+        for keyword, name in pairwise(lean.code_tokens(text, start, end)):
             if keyword.text in KEYWORDS - THEOREMS and name.kind == "ident":
                 yield name.text.rpartition(".")[2]
 
 
-def _starts(messages: Iterable[LeanMessage], places: PositionMap) -> list[int]:
+def _starts(messages: Iterable[lean.LeanMessage], places: lean.PositionMap) -> list[int]:
     return [places.index(message.pos.line, message.pos.column) for message in messages]
 
 
@@ -147,10 +139,10 @@ def _inside(declaration: Declaration, starts: Iterable[int]) -> bool:
     return any(declaration.outer <= start < declaration.end for start in starts)
 
 
-def _premise(declaration: Declaration, text: str, places: PositionMap) -> Premise:
+def _premise(declaration: Declaration, text: str, places: lean.PositionMap) -> Premise:
     return Premise(
         declaration.full_name,
-        without_comments(text[declaration.start : declaration.end]),
+        lean.without_comments(text[declaration.start : declaration.end]),
         places.position(declaration.outer),
         places.position(declaration.end),
         declaration.keyword,
@@ -161,7 +153,7 @@ class _FileReader:
     """Extracts theorems from one file's elaboration; the arguments are those of :func:`extract`."""
 
     def __init__(
-        self, text: str, places: PositionMap, elaboration: Elaboration, path_of: PathOf
+        self, text: str, places: lean.PositionMap, elaboration: Elaboration, path_of: PathOf
     ) -> None:
         self.text = text
         self.places = places
@@ -179,7 +171,7 @@ class _FileReader:
     def theorem(self, declaration: Declaration) -> TracedTheorem:
         """Make the record of a theorem."""
         stated, proof = statement(self.text, declaration)
-        words = code_tokens(self.text, proof, declaration.end)
+        words = lean.code_tokens(self.text, proof, declaration.end)
         # the proof of a side condition of the statement, as in `a[i]'(by omega)`, is not a step
         steps = self.steps[between(self.step_starts, proof, declaration.end)]
         return TracedTheorem(
@@ -221,7 +213,7 @@ class _FileReader:
     def _not_constants(self, start: int, end: int) -> Iterator[str]:
         """Yield the identifiers in a range of the text that are not constants, each once."""
         seen: set[str] = set()
-        for word in code_tokens(self.text, start, end):
+        for word in lean.code_tokens(self.text, start, end):
             at = bisect_left(self.reference_starts, word.start)
             means = at < len(self.references) and self.references[at].start == word.start
             if word.kind == "ident" and not means and word.text not in seen:
@@ -275,9 +267,7 @@ class _FileReader:
 def _counted(
     text: str, steps: Iterable[ElaboratedTactic], others: Counter[str]
 ) -> list[ElaboratedTactic]:
-    """Keep the steps that count, each once, outer ones first.
-
-    ``others`` counts the rest by reason.
+    """Keep the steps that count, each once, outer ones first; count the ``others`` by reason.
 
     Macros make sequences from parts of the source: ``have : p := by …`` from the members of its
     ``by``, which count, and ``a <;> b`` from ``a`` and ``b``, which do not. The latter are
@@ -323,7 +313,7 @@ def dedent(tactic: str, column: int) -> str:
     if "\n" not in tactic:
         return tactic
     strings = [
-        (t.start, t.end) for t in all_tokens(tactic) if t.kind == "string" and "\n" in t.text
+        (t.start, t.end) for t in lean.all_tokens(tactic) if t.kind == "string" and "\n" in t.text
     ]
     lines: list[str] = []
     position = 0

@@ -87,15 +87,11 @@ class Elaboration:
 
 @attrs.frozen
 class TracedTheorem:
-    """A theorem of a file, not yet bound to a repository.
+    """A theorem of a file, not yet bound to a repository; a docstring before it is no part of it.
 
-    Attributes:
-        statement: Source text of the statement, from its first modifier up to and with ``:=``.
-        start: Where the statement starts (a docstring before it is not part of it).
-        end: Where the proof ends.
-        has_sorry: Whether its proof contains ``sorry``, in any form.
-        variables: Identifiers of the statement that are not constants, each once.
-        kind: Its keyword; not ``theorem`` or ``lemma`` for a proof outside theorems.
+    The ``statement`` is source text from its first modifier up to and with ``:=``; ``variables``
+    are its identifiers that are not constants, each once. The ``kind`` is its keyword; not
+    ``theorem`` or ``lemma`` for a proof outside theorems.
     """
 
     full_name: str

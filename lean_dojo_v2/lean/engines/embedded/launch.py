@@ -75,8 +75,7 @@ def embedded_plan(
 ) -> LaunchPlan:
     """Return the launch plan of the embedded engine, installing it first if necessary.
 
-    The imports are modules of Init, Std or Lean. The engine may read the folder ``project``; the
-    kernel keeps its memory to the limit.
+    It imports modules of Init, Std or Lean, and may read the folder ``project``.
     """
     home = ensure_installed()
     image = image_of(home, [*imports, *core_options])
@@ -116,9 +115,7 @@ def prepare_embedded(home: Path) -> None:
     it has run often. This Lean is large, so each new engine would spend seconds of the processor on
     that. Here one process elaborates a text of ours, and the machine code that V8 has optimised by
     then is kept. It only saves time: without it there is a message, and engines start more slowly.
-
-    Raises:
-        EngineUnavailableError: The image cannot be made.
+    An image that cannot be made is an EngineUnavailableError.
     """
     image = image_of(home, ["Init"])
     argv = sandboxed_argv(home, [f"--image={image.resolve()}", "--keep-code"], readable=[image])
@@ -141,10 +138,7 @@ def prepare_embedded(home: Path) -> None:
 
 @cache
 def warm_up_requests() -> bytes:
-    """Return requests as lines of the protocol: files traced and checked, and tactics tried.
-
-    No file is elaborated twice, because engines remember what they have elaborated.
-    """
+    """Return requests as lines of the protocol. Engines remember files, so none comes twice."""
     text = _WARM_UP.read_text(encoding="utf-8")
     lines: list[bytes] = []
 
