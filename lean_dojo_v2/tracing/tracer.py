@@ -124,10 +124,7 @@ def trace_files(
     report: Progress,
     total: int | None = None,
 ) -> dict[str, TracedFile]:
-    """Trace files of a workspace, using the cache; return results by module.
-
-    ``total`` is the reported number of all files, if these are only some.
-    """
+    """Trace files of a workspace, ``total`` in all, by the cache; return results by module."""
     state = engine.state()
     cache = TraceCache(engine.identity, state)
     traced: dict[str, TracedFile] = {}

@@ -29,15 +29,13 @@ _WORD = re.compile(r"(?:[^\WλΠΣ]|['?!])*")
 
 @attrs.frozen(slots=False)
 class TacticWords:
-    """The tokens that a tactic may begin with in an environment.
+    """The ``words`` that a tactic may begin with in an environment, or any other text.
 
     >>> words = TacticWords(frozenset({"simp", "simp_all", "·"}))
     >>> [words.begin(text) for text in ("To prove", "simp [h]", "sim", "simp", "· rfl", "simply ")]
     [False, True, None, None, True, False]
 
-    Attributes:
-        words: The tokens.
-        other: Whether a tactic may also begin in another way, for example with any identifier.
+    With ``other``, it may also begin in another way, for example with any identifier.
     """
 
     words: frozenset[str] = attrs.field(repr=False)
@@ -261,12 +259,9 @@ def print_goals(goals: Sequence[Goal]) -> str:
 
 @attrs.frozen
 class Site:
-    """The place where a tactic acts.
+    """The place where a tactic acts: the goal at ``goal_id`` in ``state.goals``, or the first.
 
-    Attributes:
-        goal_id: Position of the goal in ``state.goals``; the first one if not given.
-        auto_resume: Whether the other goals stay in scope; default: the server's
-            ``automaticMode``.
+    With ``auto_resume`` the other goals stay in scope; default: the server's ``automaticMode``.
     """
 
     goal_id: int | None = None

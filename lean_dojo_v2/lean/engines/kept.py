@@ -60,10 +60,7 @@ def kept(place: str, key: str, make: Make, is_good: Callable[[Path], bool] = is_
 
 @contextmanager
 def locked(folder: Path, trouble: str) -> Iterator[None]:
-    """Make a folder of the cache, and let one process at a time write there.
-
-    If that fails, the message of the EngineUnavailableError begins with ``trouble``.
-    """
+    """Make a folder, where one process at a time may write; ``trouble`` begins the error."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with FileLock(folder / ".lock"):

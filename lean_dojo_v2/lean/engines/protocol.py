@@ -28,10 +28,7 @@ _MAGIC = b"lean-dojo state\n"
 
 
 def with_files(cmd: str, payload: Fields, ask: _Ask) -> Answer:
-    """Send one request with ``ask``, reading and writing the files it names.
-
-    Fields and answer are those of Pantograph's REPL. ``ask`` returns answers, including errors.
-    """
+    """Send one request of Pantograph's with ``ask``, reading and writing the files it names."""
     handler = _HANDLERS.get(cmd)
     if handler is None:
         return ask(cmd, payload)

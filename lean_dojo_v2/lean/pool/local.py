@@ -19,8 +19,6 @@ each repository::
     engines.close()  # a repository's last user to close them stops them
 """
 
-from __future__ import annotations
-
 import os
 import threading
 import weakref
@@ -157,7 +155,7 @@ class EnginePool:
         name: str | None = None,
         owner: str | None = None,
     ) -> Future[R]:
-        """Queue a request.
+        """Queue a request, and return its future result.
 
         Args:
             fn: Called with a server and ``args``.
@@ -168,9 +166,6 @@ class EnginePool:
             owner: Key of the owner of its texts, such as the text of a client's request; the pool's
                 user if not given. An engine that has elaborated one owner's text becomes a new one
                 before it serves another owner.
-
-        Returns:
-            The future result.
         """
         request = Request(fn, args, name or _name_of(args), header, owner)
         self._open().submit(request)
@@ -232,7 +227,7 @@ class _Open:
 
     pool: EnginePool
     unanswered: int = 0
-    users: weakref.WeakSet[SharedEngines] = attrs.field(factory=weakref.WeakSet)
+    users: "weakref.WeakSet[SharedEngines]" = attrs.field(factory=weakref.WeakSet)
 
 
 _Pools: TypeAlias = OrderedDict[Path | None, _Open]
@@ -346,14 +341,9 @@ def shared_engines(
 ) -> SharedEngines:
     """Return a handle of this process's shared engines; none starts before its first request.
 
-    Args:
-        engine: ``"auto"``, ``"native"`` or ``"embedded"``.
-        imports: Modules that every engine imports.
-        size: Engines for each repository; one for each core if not given.
-        kept: Maximum number of repositories whose engines stay open.
-
-    Raises:
-        UsageError: There is no engine of that name.
+    Every engine imports the modules ``imports``. There are ``size`` engines for each repository,
+    one for each core if not given, and those of ``kept`` repositories at most stay open. A name
+    that is no engine's is a UsageError.
     """
     chosen_engine(engine)
     size = available_cores() if size is None else size

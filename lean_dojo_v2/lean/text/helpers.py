@@ -10,6 +10,7 @@ ends before the next such line::
 
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 
 HELPER_DECLARATION = re.compile(
     r"(?P<attributes>(?:@\[[^\]\n]*\]\s*)*)"
@@ -48,10 +49,8 @@ def split_helpers(proof: str) -> tuple[list[str], str]:
     if not HELPER_DECLARATION.match(proof.lstrip("\n")):
         return [], proof
     found = list(declarations_of(proof))
-    number = next(
-        (i for i, one in enumerate(found) if not HELPER_DECLARATION.match(one)), len(found)
-    )
-    return found[:number], "\n".join(found[number:])
+    helpers = list(takewhile(HELPER_DECLARATION.match, found))
+    return helpers, "\n".join(found[len(helpers) :])
 
 
 def join_helpers(helpers: list[str]) -> str:

@@ -45,12 +45,7 @@ def parse_state(text: str) -> list[Goal]:
 
 
 def _parse_goal(block: str) -> Goal:
-    items: list[str] = []
-    for line in block.split("\n"):
-        if line.startswith((" ", "\t")) and items:
-            items[-1] += "\n" + line
-        else:
-            items.append(line)
+    items = re.split(r"\n(?![ \t])", block)  # an indented line continues the one before it
     case = None
     if match := _CASE.fullmatch(items[0]):
         case = match["tag"]

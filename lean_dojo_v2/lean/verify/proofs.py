@@ -141,7 +141,8 @@ def _parse_block(
     helper: bool = False,
 ) -> Refusal | None:
     """Parse a proof as one tactic, in parentheses, so that it cannot end early."""
-    block = "(\n" + _indented(proof) + "\n)"
+    lines = "\n".join(f"  {line}" for line in proof.strip("\n").split("\n"))
+    block = f"(\n{lines}\n)"
     how: dict[str, Any] = {"whole_proof": True, "own_names": own_names, "helper": helper}
     try:
         return parse(server, block, timeout=timeout, **how)
@@ -339,7 +340,3 @@ def _unsound(found: Record, axioms: Sequence[str]) -> Refusal | None:
 def refused(refusal: Refusal, axioms: tuple[str, ...] = ()) -> ProofOutcome:
     """Return the outcome of a refusal."""
     return ProofOutcome(False, str(refusal), refusal, axioms)
-
-
-def _indented(proof: str) -> str:
-    return "\n".join(f"  {line}" for line in proof.strip("\n").split("\n"))

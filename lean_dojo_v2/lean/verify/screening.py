@@ -60,12 +60,7 @@ MALFORMED_REASONS = frozenset({
 
 @attrs.frozen
 class Refusal:
-    """A refused completion.
-
-    Attributes:
-        reason: The class of trick.
-        detail: One sentence about this completion.
-    """
+    """A refused completion: the class of trick, and one sentence about this completion."""
 
     reason: Reason
     detail: str
@@ -159,16 +154,11 @@ def screen(
     own_names: Collection[str] = (),
     allowed: Collection[str] = (),
 ) -> Refusal | None:
-    """Judge a completion by its text alone.
+    """Judge a completion by its text alone; ``None`` means that it shows no trick.
 
-    Args:
-        text: One tactic, or with ``whole_proof`` the lines of a tactic block.
-        whole_proof: Allow several lines, comments with any word, and a greater length.
-        own_names: Names of the theorem that is being proved; citing one is refused.
-        allowed: Keywords that are not refused.
-
-    Returns:
-        The refusal, or ``None`` if the text shows no trick.
+    It is one tactic, or with ``whole_proof`` the lines of a tactic block, in which comments may
+    have any word. It must not cite ``own_names``, those of the theorem that is being proved, nor
+    use a refused keyword, unless ``allowed``.
 
     >>> str(screen("exact (sorry)"))
     "sorry: uses 'sorry'"

@@ -62,10 +62,7 @@ def trace_proof(
 
 
 def _block_of(proof: str) -> tuple[int, list[tuple[int, str]]]:
-    """Return the size of the text of declarations before a proof's block, and the block's lines.
-
-    Each line comes with its index in the proof.
-    """
+    """Return the size of the helpers' text, and the lines of the block with their indices."""
     helpers, block = split_helpers(proof)
     at = 0
     for helper in helpers:

@@ -116,13 +116,9 @@ class LeanGitRepo:
         The commit is git's if the folder is the root of a git repository and its sources are those
         of the commit; else it is the name of its content.
 
-        Args:
-            path: The project's folder.
-            url: The address to record; default: ``origin`` of a git repository with
-                unchanged sources, else the folder.
-
-        Raises:
-            TraceError: If the folder does not exist or is not a Lean project.
+        The ``url`` is the address to record; default: ``origin`` of a git repository with
+        unchanged sources, else the folder. A folder that does not exist or is not a Lean project
+        is a TraceError.
         """
         folder = Path(path).expanduser().absolute()
         if not folder.is_dir():
@@ -143,11 +139,7 @@ class LeanGitRepo:
 
     @cached_property
     def path(self) -> Path:
-        """Folder with the files; the first use clones and checks out into ``raid/repos``.
-
-        Raises:
-            TraceError: If that fails.
-        """
+        """Folder with the files; the first use checks out into ``raid/repos``, or TraceError."""
         if self._folder is not None:
             return self._folder
         if file := local_file(self.url):
@@ -159,11 +151,7 @@ class LeanGitRepo:
 
     @cached_property
     def project(self) -> LakeProject:
-        """Its toolchain, libraries and dependencies.
-
-        Raises:
-            TraceError: If it is not a Lean project.
-        """
+        """Its toolchain, libraries and dependencies; TraceError if it is not a Lean project."""
         file = None if self._folder is not None else local_file(self.url)
         return read_project(self.path) if file is None else project_of_file(file)
 

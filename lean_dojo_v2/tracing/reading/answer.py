@@ -64,10 +64,7 @@ def _constants(answer: Fields) -> Iterator[tuple[str, Fields]]:
 
 
 def _references(answer: Fields, places: PositionMap) -> list[records.Reference]:
-    """Return the identifiers that denote constants, in the order of the text.
-
-    Lean writes them in the order of a hash table.
-    """
+    """Return the identifiers that denote constants, in the order of the text."""
     homes: dict[str, Fields] = {item["lean_name"]: item for item in answer["references"]}
     found: list[records.Reference] = []
     for name, info in _constants(answer):

@@ -18,10 +18,7 @@ Span: TypeAlias = tuple[int, int]
 
 @attrs.frozen
 class ElaboratedTactic:
-    """A tactic of the source, a member of a tactic sequence, with the goals before and after it.
-
-    ``digest`` is that of the first goal before it, if any.
-    """
+    """A member of a tactic sequence, the goals around it, and the digest of the first one."""
 
     start: int
     end: int
@@ -54,10 +51,7 @@ class Definition:
 
 @attrs.frozen
 class Reference:
-    """An identifier of a file that denotes a constant of a module.
-
-    ``def_start`` and ``def_end`` are the range of the name in its defining file, if known.
-    """
+    """An identifier that denotes a constant of a module, and where that is defined."""
 
     full_name: str
     module: str

@@ -5,9 +5,10 @@ files; for the native engine Lake builds the project.
 """
 
 import logging
+import os
 import re
 import shutil
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from functools import cache, partial
 from graphlib import TopologicalSorter
@@ -21,19 +22,22 @@ import psutil
 
 from lean_dojo_v2 import lean
 from lean_dojo_v2.files import atomic_write_bytes
-from lean_dojo_v2.tracing.project.content import lake_state, state_of_data
+from lean_dojo_v2.tracing.project.content import data_of, lake_state, readable_files, state_of_data
 from lean_dojo_v2.tracing.project.lakefile import LakeProject, find_lakefile, module_path
 from lean_dojo_v2.tracing.project.workspace import SourceFile, Workspace, imported_first
 from lean_dojo_v2.tracing.reading.answer import read_answer
 from lean_dojo_v2.tracing.reading.records import Elaboration
 from lean_dojo_v2.tracing.running.lake import Options, build, package_options
-from lean_dojo_v2.tracing.running.layout import lay_out
 
 _log = logging.getLogger(__name__)
 
 ENGINE_MB = 1_300
 """Memory of one embedded engine during tracing."""
 MEMORY_LIMIT_MB = 4_000
+_READS = re.compile(r"\b(?:include_str|include_bytes|FS|FilePath|readFile|readBinFile)\b")
+"""Identifiers of functions that read files; without any, no files need to be copied."""
+_MOST_BYTES = 1 << 30
+"""So much of a project is copied for its programs."""
 
 Outcomes: TypeAlias = Generator[tuple[SourceFile, Elaboration | lean.LeanError], None, None]
 """Must be closed if not exhausted, since engines work ahead."""
@@ -76,6 +80,36 @@ def _keep(answer: Mapping[str, Any], file: SourceFile, folder: Path) -> None:
     if "olean" in answer:
         path = folder / module_path(file.module).with_suffix(".olean")
         atomic_write_bytes(path, bytes(orjson.loads(answer["olean"])))
+
+
+def lay_out(workspace: Workspace, folder: Path) -> None:
+    """Write modules where the engine looks for them, and what the project's programs read."""
+    if any(_READS.search(file.text) for file in workspace.all):
+        _copy(workspace.project, folder)
+    for file in workspace.all:
+        path = folder / module_path(file.module)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(file.text, encoding="utf-8", newline="\n")
+
+
+def _copy(project: LakeProject, folder: Path) -> None:
+    """Copy the files of the project and of fetched packages; of a single file what it names."""
+    if find_lakefile(project.root) is None:
+        sources: Iterable[Path] = data_of(project).values()
+    else:
+        places = (project.root / project.place_of(d) for d in project.dependencies)
+        packages = [project.root, *(place for place in places if place.is_dir())]
+        sources = chain.from_iterable(map(readable_files, packages))
+    left = _MOST_BYTES
+    for source in sources:
+        left -= source.stat().st_size
+        if left < 0:
+            _log.warning("%s: programs of the project cannot read all of it", project.root)
+            return
+        target = Path(os.path.normpath(folder / os.path.relpath(source, project.root)))
+        if target.is_relative_to(folder):  # not a package elsewhere
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, target)
 
 
 class EmbeddedEngine:
@@ -185,10 +219,7 @@ def _in_order(
     imports: Imports,
     job: Callable[[SourceFile], Job],
 ) -> Outcomes:
-    """Run each file's job after those of its imports, whose results it needs.
-
-    If Lean fails on a file, the files that import it are not tried.
-    """
+    """Run each file's job after those of its imports; skip what imports one that fails."""
     order = TopologicalSorter(imports)
     order.prepare()
     running: dict[Future[Any], SourceFile] = {}

@@ -96,10 +96,7 @@ def embedded_plan(
 
 
 def image_of(home: Path, words: Sequence[str]) -> Path:
-    """Return the image of an engine that has these imports and options; make it if necessary.
-
-    It is an engine's memory right after its start, made by a process that elaborates nothing.
-    """
+    """Return the image of a new engine with these imports and options; make it if necessary."""
     compiled = compiled_for(home)
     host = [path.read_bytes() for path in sorted(_HOST.glob("*.js"))]
     parts = [home.name, compiled.parent.name, *words]
@@ -228,8 +225,13 @@ def sandboxed_argv(
     """Return the command line of our script, which reads ``home`` and what is ``readable``."""
     # Resolved, because Node checks the targets of links.
     folders = [path.resolve() for path in (_HOST, home, *readable)]
+    data = ""
+    # What the kernel counts as data: a limit on addresses would forbid the 10 GB that V8 reserves
+    # for a WebAssembly memory without using them.
+    if memory_limit_mb is not None and sys.platform == "linux":
+        data = f"ulimit -d {(memory_limit_mb + DATA_OVERHEAD_MB) * 1024}\n"
     return [
-        *_with_limits(memory_limit_mb),
+        *("/bin/sh", "-c", _LIMITS.format(stack=STACK_KB, data=data), "sh"),
         node_program(),
         *_V8_FLAGS,
         "--no-warnings",
@@ -242,15 +244,3 @@ def sandboxed_argv(
         f"--install={home.resolve()}",
         *words,
     ]
-
-
-def _with_limits(memory_limit_mb: int | None) -> list[str]:
-    """Return the words that run a program under limits.
-
-    The memory is limited by what the kernel counts as data: a limit on addresses would forbid the
-    10 GB that V8 reserves for a WebAssembly memory without using them.
-    """
-    data = ""
-    if memory_limit_mb is not None and sys.platform == "linux":
-        data = f"ulimit -d {(memory_limit_mb + DATA_OVERHEAD_MB) * 1024}\n"
-    return ["/bin/sh", "-c", _LIMITS.format(stack=STACK_KB, data=data), "sh"]
