@@ -42,7 +42,7 @@ class ServerError(LeanError):
 class TacticError(TacticFailure):
     """Lean ran the tactic and refused it, or it closed a goal with ``sorry``.
 
-    The text is that of Lean's ``messages``, which are records, if available.
+    Lean's messages are the text, and in ``messages`` as records, if available.
     """
 
     def __init__(self, text: str, messages: Sequence[LeanMessage] = ()) -> None:

@@ -29,7 +29,7 @@ _WORD = re.compile(r"(?:[^\WλΠΣ]|['?!])*")
 
 @attrs.frozen(slots=False)
 class TacticWords:
-    """The ``words`` that a tactic may begin with in an environment, or any other text.
+    """The tokens, ``words``, that a tactic may begin with in an environment.
 
     >>> words = TacticWords(frozenset({"simp", "simp_all", "·"}))
     >>> [words.begin(text) for text in ("To prove", "simp [h]", "sim", "simp", "· rfl", "simply ")]

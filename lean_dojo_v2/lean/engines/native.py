@@ -138,10 +138,7 @@ def run_lean_tool(
 def _run_group(
     argv: Sequence[str], *, cwd: Path, timeout: float
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run a program without input in its own process group, killed on failure.
-
-    Lake runs Lean as its child: killing only ``lake`` would leave a running ``lean`` behind.
-    """
+    """Run a program without input; on failure kill its group, for Lake has Lean as its child."""
     with subprocess.Popen(
         list(argv),
         cwd=cwd,

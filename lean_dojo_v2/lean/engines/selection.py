@@ -35,7 +35,8 @@ def engine_plan(
     """Choose an engine and return its launch plan.
 
     The engine, chosen as by :func:`select_engine`, imports the modules ``imports``; a native one
-    finds compiled ones on ``lean_path``. The ``core_options`` are Lean's, each ``name=value``.
+    finds compiled ones on ``lean_path``. The ``core_options`` are Lean's, each ``name=value``;
+    ``memory_limit_mb`` is a hard limit.
 
     Raises:
         UsageError: There is no engine of that name.

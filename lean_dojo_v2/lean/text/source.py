@@ -110,10 +110,7 @@ class SourceTheorem:
 
     @cached_property
     def rest_of_block(self) -> str:
-        """The text needed after the declaration to complete its command.
-
-        Declarations of a ``mutual`` block may cite each other, so the others stay.
-        """
+        """The text that completes its command: those of a ``mutual`` block may cite each other."""
         if not self.in_mutual_block:
             return "\n"
         ends = _keywords(self.after, "end")

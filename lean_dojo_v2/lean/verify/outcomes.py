@@ -53,9 +53,9 @@ class ProofOutcome:
 
 @attrs.frozen
 class ProofPart:
-    """A tactic of a proof, from ``start`` to before ``end`` in the proof's text.
+    """A tactic of a proof: the characters from ``start`` to before ``end`` of the proof's text.
 
-    It ``changes`` the goals, unless it is something like ``skip``.
+    ``changes`` says whether it changed the goals; ``skip`` does not.
     """
 
     start: int

@@ -55,7 +55,7 @@ class ProofPoint:
 def theorem_point(server: Server, source: SourceTheorem, position: Position) -> ProofPoint:
     """Open the point before the tactic at a position of a theorem's own proof.
 
-    If there is no tactic at that place, it is a LeanError.
+    That there is no tactic at that place is a LeanError.
     """
     state, answer = open_step(server, source, position)
     text, end, column = source.text, source.offset(source.end), int(answer["column"])
@@ -120,7 +120,7 @@ def goal_point(server: Server, text: str) -> ProofPoint:
 
 
 def expression_point(server: Server, expression: str) -> ProofPoint:
-    """Open a goal whose target is an expression; no proposition is a RequestError."""
+    """Open a goal whose target is an expression; what is no proposition is a RequestError."""
     state, levels = open_expression(server, expression)
     return _bare(server, state, Start(expression, levels))
 

@@ -156,9 +156,9 @@ def screen(
 ) -> Refusal | None:
     """Judge a completion by its text alone; ``None`` means that it shows no trick.
 
-    It is one tactic, or with ``whole_proof`` the lines of a tactic block, in which comments may
-    have any word. It must not cite ``own_names``, those of the theorem that is being proved, nor
-    use a refused keyword, unless ``allowed``.
+    It is one tactic, or with ``whole_proof`` the lines of a tactic block, which may be longer and
+    have comments with any word. It must not cite ``own_names``, those of the theorem that is being
+    proved, nor have a refused keyword that is not ``allowed``.
 
     >>> str(screen("exact (sorry)"))
     "sorry: uses 'sorry'"

@@ -19,7 +19,7 @@ _UNKNOWN_LEVEL = re.compile(r"unknown universe level [`'‘]+([^`'’\s]+)")
 def open_expression(server: Server, expression: str) -> tuple[GoalState, tuple[str, ...]]:
     """Open a goal whose target is an expression, which may name universe levels: ``Type u``.
 
-    Return it and its levels in order of occurrence; no proposition is a RequestError.
+    Return it and its levels in order of occurrence; what is no proposition is a RequestError.
     """
     server.begin(server.home)
     levels: tuple[str, ...] = ()
@@ -114,7 +114,7 @@ class StateDigest:
 
 
 def state_digest(server: Server, state: GoalState, *, timeout: float | None = None) -> StateDigest:
-    """Return the digests of a state; one of an engine that is gone is a StaleStateError."""
+    """Return the digests of a state; one whose engine is gone is a StaleStateError."""
     answer = server.ask("dojo.digest", {"stateId": state}, timeout)
     return StateDigest(tuple(answer["goals"]), tuple(answer["each"]))
 

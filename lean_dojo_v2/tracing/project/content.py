@@ -96,10 +96,7 @@ def lake_state(root: Path) -> str:
 
 
 def readable_files(folder: Path) -> Iterator[Path]:
-    """Yield the files that programs of a project may read while it is elaborated.
-
-    They are the project's, except links to other places and hidden, built or our own files.
-    """
+    """Yield what a project's programs may read: no links elsewhere, nothing hidden or built."""
     home = folder.resolve()
     return (path for path in _walk(folder) if home in path.resolve().parents)
 
@@ -111,7 +108,7 @@ def _data(project: LakeProject, lean: Iterable[str]) -> dict[str, Path]:
     if find_lakefile(folder) is None:  # a single file, in a folder of any size
         beside = (os.path.normpath(folder / name) for name in named)
         data = [Path(path) for path in beside if path.startswith(f"{folder}/")]
-        # os.path: a string may be too long for a file name, which Path.is_file raises.
+        # Path.is_file raises an OSError for a string that is too long for a file name.
         data = [path for path in data if os.path.isfile(path)]  # noqa: PTH113
     else:
         names = {name.rpartition("/")[2] for name in named} - {""}

@@ -40,10 +40,7 @@ def module_name(path: PurePosixPath) -> str:
 
 @attrs.frozen
 class Library:
-    """A Lean library or executable of a project, with ``src_dir`` relative to the project.
-
-    It contains its root modules and the modules below them.
-    """
+    """A library or executable: its root modules, and those below them, in ``src_dir``."""
 
     name: str
     src_dir: PurePosixPath
@@ -68,9 +65,9 @@ class Dependency:
 class LakeProject:
     """A Lean project on disk, with all paths relative to its folder ``root``.
 
-    The ``toolchain`` is the text of ``lean-toolchain``, for example ``leanprover/lean4:v4.28.0``.
-    Among the ``dependencies`` are locked ones and those that it requires by a path. If ``only`` is
-    set, that file alone is traced; its imports come from the others.
+    The ``toolchain`` is the text of ``lean-toolchain``, for example ``leanprover/lean4:v4.28.0``;
+    ``libraries`` include executables, ``dependencies`` packages that it requires by a path. If
+    ``only`` is set, that file alone is traced; its imports come from the others.
     """
 
     root: Path

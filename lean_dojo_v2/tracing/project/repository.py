@@ -139,7 +139,11 @@ class LeanGitRepo:
 
     @cached_property
     def path(self) -> Path:
-        """Folder with the files; the first use checks out into ``raid/repos``, or TraceError."""
+        """Folder with the files; the first use clones and checks out into ``raid/repos``.
+
+        Raises:
+            TraceError: If that fails.
+        """
         if self._folder is not None:
             return self._folder
         if file := local_file(self.url):
@@ -151,7 +155,7 @@ class LeanGitRepo:
 
     @cached_property
     def project(self) -> LakeProject:
-        """Its toolchain, libraries and dependencies; TraceError if it is not a Lean project."""
+        """Its toolchain, libraries and dependencies; if it is not a Lean project: a TraceError."""
         file = None if self._folder is not None else local_file(self.url)
         return read_project(self.path) if file is None else project_of_file(file)
 

@@ -51,7 +51,7 @@ class Workspace:
     def own(self) -> list[SourceFile]:
         """The repository's own files, each once, imported ones first; or the single file.
 
-        Of two targets' modules for one, an imported one counts, else that of the first target.
+        Of a file in two targets, the module that others import counts, else the first target's.
         """
         imported = {name for file in self.files.values() for name in file.header.modules}
         chosen: dict[str, str] = {}
@@ -102,10 +102,7 @@ class Workspace:
 
 
 def read_workspace(project: LakeProject, *, fetch: bool = False) -> Workspace:
-    """Read the files of a project and those of its dependencies that it imports.
-
-    With ``fetch``, dependencies that Lake has not fetched are cloned.
-    """
+    """Read a project and what it imports of its dependencies, with ``fetch`` cloned ones."""
     unusable: dict[str, str] = {}
     files = {f.module: f for f in _read(project, project.root, PurePosixPath(), unusable)}
     if not files:

@@ -54,10 +54,7 @@ def elaborate(
     options: Options | None = None,
     keep: Path | None = None,
 ) -> Elaboration:
-    """Elaborate a file on an engine, which finds the imports in its project.
-
-    ``keep`` is the project folder in which to compile the file, if others import it from sources.
-    """
+    """Elaborate a file, and compile it into the project ``keep`` if others import it."""
     wanted = {"olean": keep is not None}
     fields = {**_fields(file), **wanted, "options": dict(options or {})}
     answer = server.ask("dojo.trace", fields, timeout)
