@@ -17,29 +17,19 @@ from functools import cache, partial
 from pathlib import Path
 from typing import IO
 
-import orjson
-
 from lean_dojo_v2.lean.engines.embedded.install import (
     EMBEDDED_LEAN_VERSION,
     ensure_installed,
     node_program,
 )
 from lean_dojo_v2.lean.engines.embedded.shipped import SHIPPED, shipped_program
+from lean_dojo_v2.lean.engines.embedded.warm_up import warm_up_requests
 from lean_dojo_v2.lean.engines.kept import find_kept, is_ours, kept
 from lean_dojo_v2.lean.engines.process import Capabilities, LaunchPlan
 from lean_dojo_v2.lean.engines.program import MODULE, Program, compiled_program, errors_of, program
 from lean_dojo_v2.lean.errors import EngineUnavailableError
 
 _HOST = Path(__file__).resolve().parent / "host"
-_WARM_UP = Path(__file__).with_name("warm_up.lean")
-"""What an engine elaborates so that V8 sees which of Lean's functions run often."""
-_WARM_UP_ROUNDS = 2
-"""How often the text is elaborated: more makes engines larger, and hardly faster."""
-_WARM_UP_GOAL = "∀ a b c : Nat, a ≤ b → a + c ≤ b + c"
-_WARM_UP_TACTICS = (
-    "rfl", "simp", "simp_all", "omega", "decide", "grind", "intros", "constructor", "exact h",
-    "rw [h]",
-)  # fmt: skip
 STACK_KB = 131_072
 """Stack of Node's main thread, in kilobytes; elaboration is deeply recursive."""
 NODE_STACK_KB = 60_000
@@ -131,27 +121,6 @@ def prepare_embedded(home: Path) -> None:
         kept(_CODE, _code_key(home), make, _is_whole)
     except EngineUnavailableError as error:
         sys.stderr.write(f"lean-dojo: engines will start more slowly: {error}\n")
-
-
-@cache
-def warm_up_requests() -> bytes:
-    """Return requests as lines of the protocol. Engines remember files, so none comes twice."""
-    text = _WARM_UP.read_text(encoding="utf-8")
-    lines: list[bytes] = []
-
-    def add(command: str, **fields: object) -> None:
-        lines.append(command.encode() + b" " + orjson.dumps(fields))
-
-    add("goal.start", expr=_WARM_UP_GOAL)  # state 0
-    for number in range(_WARM_UP_ROUNDS):
-        name = {"fileName": "WarmUp.lean"}
-        traced, checked = (text.replace("WarmUp", f"{verb}{number}") for verb in ("Trace", "Check"))
-        add("dojo.trace", file=traced, module="WarmUp", compiled=True, olean=False, **name)
-        add("dojo.check", file=checked, all=True, **name)
-        for tactic in _WARM_UP_TACTICS:
-            add("dojo.parse_tactic", tactic=tactic, stateId=0)
-            add("goal.tactic", tactic=tactic, stateId=0, goalId=0)
-    return b"\n".join(lines) + b"\n"
 
 
 def _is_whole(code: Path) -> bool:
