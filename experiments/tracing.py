@@ -22,8 +22,7 @@ from lean_dojo_v2.tracing import LeanGitRepo
 from lean_dojo_v2.tracing.project.lakefile import module_path
 from lean_dojo_v2.tracing.project.workspace import read_workspace
 from lean_dojo_v2.tracing.reading.extract import extract
-from lean_dojo_v2.tracing.running.engines import elaborate
-from lean_dojo_v2.tracing.running.layout import lay_out
+from lean_dojo_v2.tracing.running.engines import elaborate, lay_out
 
 
 def main() -> None:

@@ -67,11 +67,7 @@ from .errors import (
     TacticFailure as TacticFailure,
     TacticParseError as TacticParseError,
 )
-from .messages import (
-    LeanMessage as LeanMessage,
-    Position as Position,
-    Severity as Severity,
-)
+from .messages import LeanMessage as LeanMessage, Position as Position, Severity as Severity
 from .pool.local import (
     EnginePool as EnginePool,
     PoolConfig as PoolConfig,
@@ -147,7 +143,4 @@ from .verify.states import (
     state_digest as state_digest,
 )
 from .verify.tactics import TACTIC_TIMEOUT as TACTIC_TIMEOUT, check_tactic as check_tactic
-from .verify.traced_proof import (
-    process_after as process_after,
-    trace_proof as trace_proof,
-)
+from .verify.traced_proof import process_after as process_after, trace_proof as trace_proof

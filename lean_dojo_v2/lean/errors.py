@@ -13,8 +13,6 @@ are the roots, so code written for its ``Server`` catches the same things here::
                       EngineKilledError  a pool's request that killed two engines
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from lean_dojo_core.errors import LeanDojoError
@@ -44,9 +42,7 @@ class ServerError(LeanError):
 class TacticError(TacticFailure):
     """Lean ran the tactic and refused it, or it closed a goal with ``sorry``.
 
-    Args:
-        text: Lean's messages as text.
-        messages: Lean's messages as records, if available.
+    Lean's messages are the text, and in ``messages`` as records, if available.
     """
 
     def __init__(self, text: str, messages: Sequence[LeanMessage] = ()) -> None:
@@ -55,11 +51,7 @@ class TacticError(TacticFailure):
 
 
 class TacticParseError(ParseError, TacticFailure):
-    """The text is not a tactic.
-
-    Args:
-        text: The parser's message.
-    """
+    """The text is not a tactic; the parser's message says why."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
@@ -69,9 +61,7 @@ class TacticParseError(ParseError, TacticFailure):
 class RequestError(ServerError):
     """The engine refused the request and lives on.
 
-    Args:
-        text: The reason of the refusal.
-        code: Pantograph's kind of error, for example ``"index"``.
+    The text is the reason, ``code`` is Pantograph's kind of error, for example ``"index"``.
     """
 
     def __init__(self, text: str, code: str = "") -> None:

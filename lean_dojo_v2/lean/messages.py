@@ -1,7 +1,5 @@
 """Lean's messages, with their positions and severities."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Any, Self
@@ -17,13 +15,13 @@ class Severity(StrEnum):
     ERROR = "error"
 
     @classmethod
-    def parse(cls, text: str) -> Severity:
+    def parse(cls, text: str) -> Self:
         """Read Lean's name of a severity (``info`` and ``information`` are the same).
 
         Raises:
             ValueError: If it is unknown; it must not pass for a harmless one.
         """
-        return cls.INFORMATION if text == "info" else cls(text)
+        return cls("information" if text == "info" else text)
 
 
 @attrs.frozen
@@ -41,14 +39,9 @@ class Position:
 
 @attrs.frozen
 class LeanMessage:
-    """One message of Lean.
+    """One message of Lean: its text ``data``, and where it starts and, if reported, ends.
 
-    Attributes:
-        data: Its text.
-        pos: Where it starts.
-        pos_end: Where it ends, if reported.
-        severity: Its severity.
-        kind: Lean's tag, for example ``hasSorry``; ``None`` for an untagged message.
+    Its ``kind`` is Lean's tag, for example ``hasSorry``; ``None`` for an untagged message.
     """
 
     data: str

@@ -3,8 +3,6 @@
 ``lean-dojo lean check`` runs this on the user's own Lean, of whatever version it is.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -44,11 +42,7 @@ class Result:
 
 
 def check_engine(server: Server) -> Iterator[Result]:
-    """Run all probes on an engine, starting it if necessary.
-
-    Raises:
-        EngineUnavailableError: It cannot be started.
-    """
+    """Run all probes on an engine; one that cannot be started: EngineUnavailableError."""
     for kind, probes in (("command", COMMANDS), ("refusal", REFUSALS)):
         for what, probe in probes.items():
             yield Result(kind, what, _problem(server, probe))

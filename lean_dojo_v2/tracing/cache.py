@@ -8,14 +8,13 @@ file whose imports were not built, and so were elaborated in memory without thei
 is not cached.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Iterable
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
+import attrs
 from cattrs import BaseValidationError
 from cattrs.preconf.orjson import make_converter
 
@@ -39,25 +38,20 @@ def readers_digest() -> str:
 _CONVERTER = make_converter()
 
 
+@attrs.frozen
 class TraceCache:
-    """Traced files on disk, below ``raid/cache/trace``.
+    """Results on disk, below ``raid/cache/trace``, of an engine and the state of all else."""
 
-    Results depend on the ``engine`` with its version, and on the ``state`` of everything else.
-    """
-
-    def __init__(self, engine: str, state: str = "") -> None:
-        self._engine = engine
-        self._state = state
-        self._folder = cache_dir() / "trace"
+    engine: str
+    state: str = ""
 
     def key(self, file: SourceFile, closure: Iterable[SourceFile], imports: Iterable[str]) -> str:
         """Return the key of a file's result.
 
-        ``closure`` are the project files that it imports, directly or not, ``imports`` the paths of
-        its direct imports.
+        The ``closure`` is all project files that it imports; ``imports`` are paths of direct ones.
         """
         digest = sha256()
-        for part in (readers_digest(), self._engine, self._state, *imports, ""):
+        for part in (readers_digest(), self.engine, self.state, *imports, ""):
             digest.update(f"{part}\0".encode())
         for source in (*closure, file):
             content = sha256(source.text.encode()).hexdigest()
@@ -77,4 +71,4 @@ class TraceCache:
         atomic_write_bytes(self._path(key), zlib.compress(_CONVERTER.dumps(traced), 6))
 
     def _path(self, key: str) -> Path:
-        return self._folder / key[:2] / f"{key[2:]}.json.z"
+        return cache_dir() / "trace" / key[:2] / f"{key[2:]}.json.z"

@@ -1,7 +1,5 @@
 """Trace a repository: elaborate every file once, and collect the results in a ``Repository``."""
 
-from __future__ import annotations
-
 import logging
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
@@ -126,10 +124,7 @@ def trace_files(
     report: Progress,
     total: int | None = None,
 ) -> dict[str, TracedFile]:
-    """Trace files of a workspace, using the cache; return results by module.
-
-    ``total`` is the reported number of all files, if these are only some.
-    """
+    """Trace files of a workspace, ``total`` in all, by the cache; return results by module."""
     state = engine.state()
     cache = TraceCache(engine.identity, state)
     traced: dict[str, TracedFile] = {}
@@ -190,18 +185,14 @@ def _assemble(
     if errors:
         metadata[ERRORS_KEY] = errors
     own = [result for result in results if result.path in own_paths]
-    theorems = [
-        (theorem.has_sorry, rated(theorem.bound(result.path, repo.url, repo.commit)))
+    sound = [
+        (proof, rated(proof.bound(result.path, repo.url, repo.commit)))
         for result in own
-        for theorem in result.theorems
-        if theorem.constant not in unsound
-    ]
-    elsewhere = [
-        (proof.kind, rated(proof.bound(result.path, repo.url, repo.commit)))
-        for result in own
-        for proof in result.elsewhere
+        for proof in (*result.theorems, *result.elsewhere)
         if proof.constant not in unsound
     ]
+    theorems = [(proof, made) for proof, made in sound if proof.kind == "theorem"]
+    elsewhere = [(proof.kind, made) for proof, made in sound if proof.kind != "theorem"]
     metadata |= _counted(own, unsound, [kind for kind, _ in elsewhere])
     return Repository(
         repo.url,
@@ -209,9 +200,9 @@ def _assemble(
         name=repo.name,
         lean_version=repo.lean_version,
         metadata=metadata,
-        proven_theorems=[theorem for unproven, theorem in theorems if not unproven],
-        sorry_theorems_unproved=[theorem for unproven, theorem in theorems if unproven],
-        other_proofs=[proof for _, proof in elsewhere],
+        proven_theorems=[made for proof, made in theorems if not proof.has_sorry],
+        sorry_theorems_unproved=[made for proof, made in theorems if proof.has_sorry],
+        other_proofs=[made for _, made in elsewhere],
         premise_files=[PremiseFile(r.path, r.imports, r.premises) for r in results],
         files_traced=[result.path for result in results],
     )

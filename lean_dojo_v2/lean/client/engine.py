@@ -4,34 +4,24 @@ One process at a time. One that dies, hangs or outgrows its memory is replaced a
 and the environment is loaded again; a forked child gets a process of its own.
 """
 
-from __future__ import annotations
-
 import functools
 import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Self, TypeAlias, TypeVar
 
 import orjson
 
 from lean_dojo_core.errors import UsageError
+from lean_dojo_v2.lean import errors
 from lean_dojo_v2.lean.client.environments import count_environments
 from lean_dojo_v2.lean.client.records import GoalState, Session
 from lean_dojo_v2.lean.engines.native import FOREIGN_VARIABLE
 from lean_dojo_v2.lean.engines.process import EngineProcess, LaunchPlan
 from lean_dojo_v2.lean.engines.protocol import with_files
 from lean_dojo_v2.lean.engines.selection import EngineName, engine_plan
-from lean_dojo_v2.lean.errors import (
-    EngineDiedError,
-    EngineMemoryError,
-    EngineProtocolError,
-    EngineUnavailableError,
-    RequestError,
-    RequestParseError,
-    StaleStateError,
-)
 
 Payload: TypeAlias = Mapping[str, Any]
 Seconds: TypeAlias = float | None
@@ -128,8 +118,7 @@ class Engine:
     @property
     def memory_mb(self) -> float:
         """The engine's resident memory in megabytes; 0 while none runs."""
-        process = self._process
-        return 0.0 if process is None else process.memory_mb
+        return 0.0 if self._process is None else self._process.memory_mb
 
     @property
     def home(self) -> str:
@@ -142,8 +131,6 @@ class Engine:
         if self._owning_process != os.getpid():
             self._adopt()
         return self._process_lock
-
-    # -- life -------------------------------------------------------------------------------------
 
     def restart(self) -> None:
         """Start a fresh engine, stopping the one that runs.
@@ -191,7 +178,7 @@ class Engine:
             if self._process is process:
                 self._process = None
 
-    def load_as(self, other: Engine) -> None:
+    def load_as(self, other: Self) -> None:
         """Use the definitions loaded by another server, from the next call on."""
         with self._lock:
             if self._definitions != other._definitions:
@@ -234,7 +221,7 @@ class Engine:
     def _require_open(self) -> None:
         if self._retired:
             self._stop()
-            raise EngineDiedError("This server is closed and cannot be used again.")
+            raise errors.EngineDiedError("This server is closed and cannot be used again.")
 
     def _renew(self) -> None:
         """Have a process that has elaborated nothing but the session's own definitions."""
@@ -258,8 +245,6 @@ class Engine:
             raise
         self._used = False
 
-    # -- requests ---------------------------------------------------------------------------------
-
     def run(self, cmd: str, payload: Payload, *, timeout: Seconds = None) -> dict[str, Any]:
         """Send one command of the protocol, for example ``"goal.start"``, with its fields.
 
@@ -276,11 +261,8 @@ class Engine:
         with self._lock:
             if self._owner is None or cmd in _STATED:
                 self.begin(self.home)
-            numbers = {
-                key: self._id_of(value)
-                for key, value in payload.items()
-                if isinstance(value, GoalState)
-            }
+            states = {key: it for key, it in payload.items() if isinstance(it, GoalState)}
+            numbers = {key: self._id_of(state) for key, state in states.items()}
             if self.pid is None and not numbers:  # another process has other states
                 owner = self._owner
                 self._open()
@@ -290,7 +272,7 @@ class Engine:
             if self.plan.capabilities.ours:
                 return with_files(cmd, payload, lambda name, it: self._exchange(name, it, limit))
             if cmd.startswith("dojo."):
-                raise EngineUnavailableError(
+                raise errors.EngineUnavailableError(
                     f"{FOREIGN_VARIABLE} names an engine that cannot verify. Unset it, or use "
                     "engine=embedded."
                 )
@@ -313,8 +295,8 @@ class Engine:
         code, text = str(answer["error"]), str(answer.get("desc", ""))
         if code == _FULL:
             self._stop()
-            raise EngineMemoryError(f"{text}. The next call starts a new engine.")
-        kind = RequestParseError if code in _PARSE_CODES else RequestError
+            raise errors.EngineMemoryError(f"{text}. The next call starts a new engine.")
+        kind = errors.RequestParseError if code in _PARSE_CODES else errors.RequestError
         raise kind(text or code, code)
 
     def gc(self, *, timeout: Seconds = None) -> None:
@@ -335,7 +317,7 @@ class Engine:
             return reader(answer)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             self._stop()
-            raise EngineProtocolError(
+            raise errors.EngineProtocolError(
                 f"The {self.plan.what} gave an answer in an unknown form "
                 f"({type(error).__name__}: {error}). It was stopped. Is it another version of "
                 "Pantograph?"
@@ -344,7 +326,7 @@ class Engine:
     def _id_of(self, state: GoalState) -> int:
         """Return a state's number; a StaleStateError says that it lives in another process."""
         if not self.holds(state):
-            raise StaleStateError(
+            raise errors.StaleStateError(
                 f"Goal state {state.state_id} belongs to an engine that is gone, or to another "
                 "server. Start the goal again."
             )
@@ -354,10 +336,10 @@ class Engine:
         try:
             line = cmd.encode() + b" " + orjson.dumps(payload)
         except (TypeError, UnicodeEncodeError) as error:
-            raise RequestParseError(f"{cmd} cannot be sent: {error}.", "encoding") from error
+            raise errors.RequestParseError(f"{cmd} cannot be sent: {error}.", "encoding") from error
         process = self._process
         if process is None:
-            raise EngineDiedError("No engine runs.")
+            raise errors.EngineDiedError("No engine runs.")
         began = time.monotonic()
         try:
             answer = process.request(line, timeout)
@@ -369,7 +351,9 @@ class Engine:
             decoded = None
         if not isinstance(decoded, dict):
             said = answer[:300].decode(errors="replace")
-            process.fail(EngineProtocolError, f"answered with something other than JSON: {said!r}")
+            process.fail(
+                errors.EngineProtocolError, f"answered with something other than JSON: {said!r}"
+            )
         if "imported" in decoded and self.plan.capabilities.ours:
             count_environments(**decoded.pop("imported"))
         if decoded.get("error") == _FATAL:

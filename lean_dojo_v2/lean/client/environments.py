@@ -4,26 +4,22 @@ A header that imports Mathlib costs seconds and gigabytes, so engines cache the 
 last headers. Every answer reports hits and misses; the engines of a process are counted together.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from operator import sub
+from typing import Self
 
 import attrs
 
 
 @attrs.define
 class EnvironmentCounts:
-    """Requests to engines, and those for the environment of a header.
+    """Requests to engines, and their total working time in ``seconds``.
 
-    Attributes:
-        hits: Requests that found it loaded.
-        misses: Requests that had to import it.
-        requests: Requests of any kind.
-        seconds: Total working time of the engines.
+    Of those for the environment of a header, ``hits`` found it loaded and ``misses`` had to import
+    it; ``requests`` are of any kind.
     """
 
     hits: int = 0
@@ -31,8 +27,8 @@ class EnvironmentCounts:
     requests: int = 0
     seconds: float = 0.0
 
-    def __sub__(self, earlier: EnvironmentCounts) -> EnvironmentCounts:
-        return EnvironmentCounts(*map(sub, attrs.astuple(self), attrs.astuple(earlier)))
+    def __sub__(self, earlier: Self) -> Self:
+        return type(self)(*map(sub, attrs.astuple(self), attrs.astuple(earlier)))
 
     @property
     def hit_rate(self) -> float | None:

@@ -6,8 +6,6 @@ kernel on top of the library (``dojo.judge``). What was to be proved is exported
 a *reader*, which elaborates the reference and nothing else.
 """
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Callable, Mapping
@@ -37,8 +35,7 @@ _UNKNOWN = "context"
 class Export:
     """What constants of a text depend on beyond the library; nobody trusts it.
 
-    The ``context`` has the declarations that the text began with, each as JSON; ``docs/engines.md``
-    describes the ``rest``.
+    The ``context`` is the declarations that it began with as JSON; ``docs/engines.md`` says more.
     """
 
     context: tuple[bytes, ...]
@@ -54,10 +51,7 @@ class ElaboratedText:
 
 
 def read_elaborated(answer: dict[str, Any], known: dict[int, bytes]) -> ElaboratedText:
-    """Read an answer of ``dojo.check``; ``known`` has the rows that the engine numbered before.
-
-    A LookupError, TypeError or ValueError means that it is no such answer.
-    """
+    """Read an answer of ``dojo.check``; ``known`` has the rows that the engine numbered before."""
     export = dict(answer.pop("export"))
     context = []
     for entry in export.pop("context"):
@@ -145,14 +139,9 @@ class Judge:
             return report
 
     def judge(self, export: Export, timeout: float | None) -> dict[str, Any] | str:
-        """Let the kernel judge an export.
+        """Let the kernel judge an export: describe its constants, or say what is wrong with it.
 
-        Returns:
-            The description of each of its constants; or what is wrong with the export itself.
-
-        Raises:
-            EngineLostError: The judge was lost or the time was up, so there is no verdict.
-            RequestError: The judge refuses, so there is no verdict.
+        If the judge is lost or refuses, or the time is up, it raises: there is no verdict.
         """
         with self._judging:
             try:

@@ -6,8 +6,6 @@ n m : Nat
 ⊢ n + m = m + n
 """
 
-from __future__ import annotations
-
 import functools
 import re
 from collections import deque
@@ -25,23 +23,19 @@ Expr: TypeAlias = str
 
 INACCESSIBLE = "✝"
 """Lean's mark of an inaccessible name."""
-
-
 _WORD = re.compile(r"(?:[^\WλΠΣ]|['?!])*")
 """What Lean may read as one part of an identifier, and more; after it, a word is complete."""
 
 
 @attrs.frozen(slots=False)
 class TacticWords:
-    """The tokens that a tactic may begin with in an environment.
+    """The tokens, ``words``, that a tactic may begin with in an environment.
 
     >>> words = TacticWords(frozenset({"simp", "simp_all", "·"}))
     >>> [words.begin(text) for text in ("To prove", "simp [h]", "sim", "simp", "· rfl", "simply ")]
     [False, True, None, None, True, False]
 
-    Attributes:
-        words: The tokens.
-        other: Whether a tactic may also begin in another way, for example with any identifier.
+    With ``other``, it may also begin in another way, for example with any identifier.
     """
 
     words: frozenset[str] = attrs.field(repr=False)
@@ -54,9 +48,7 @@ class TacticWords:
             return True
         found = _WORD.match(text)
         word = found[0] if found else ""
-        if word in self.words and word != text:
-            return True
-        if any(text.startswith(symbol) for symbol in self._symbols):
+        if (word in self.words and word != text) or text.startswith(self._symbols):
             return True
         if text in {"", "-", "/"} or any(one.startswith(text) for one in self.words):
             return None  # it depends on how the text goes on
@@ -191,9 +183,8 @@ class Goal:
 class Session:
     """One life of an engine process; goal states belong to it.
 
-    Attributes:
-        dropped: Ids of the goal states no longer referenced. A deque, because ``append`` may
-            run in any thread at any moment (it is called by the garbage collector).
+    ``dropped`` are the ids of those that are no longer referenced. It is a deque, because the
+    garbage collector may append to it in any thread at any moment.
     """
 
     dropped: deque[int] = attrs.field(factory=deque, init=False)
@@ -258,9 +249,7 @@ class GoalState:
         )
 
     def __str__(self) -> str:
-        if self.pp:
-            return self.pp
-        return print_goals(self.goals)
+        return self.pp or print_goals(self.goals)
 
 
 def print_goals(goals: Sequence[Goal]) -> str:
@@ -270,12 +259,9 @@ def print_goals(goals: Sequence[Goal]) -> str:
 
 @attrs.frozen
 class Site:
-    """The place where a tactic acts.
+    """The place where a tactic acts: the goal at ``goal_id`` in ``state.goals``, or the first.
 
-    Attributes:
-        goal_id: Position of the goal in ``state.goals``; the first one if not given.
-        auto_resume: Whether the other goals stay in scope; default: the server's
-            ``automaticMode``.
+    With ``auto_resume`` the other goals stay in scope; default: the server's ``automaticMode``.
     """
 
     goal_id: int | None = None
@@ -322,11 +308,7 @@ Tactic: TypeAlias = str | TacticHave | TacticLet | TacticExpr | TacticDraft | Ta
 
 
 def serial_tactic(tactic: Tactic) -> dict[str, Any]:
-    """Return Pantograph's fields for a tactic.
-
-    Raises:
-        TypeError: If it is none of the kinds of :data:`Tactic`.
-    """
+    """Return Pantograph's fields for a tactic; anything else is a TypeError."""
     match tactic:
         case str():
             return {"tactic": tactic}

@@ -6,8 +6,6 @@ loop; every call has a time limit; an engine that dies, hangs or outgrows its me
 the next call, and the environment is loaded again; no process outlives it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import functools
 import inspect
@@ -108,7 +106,7 @@ class Server(Engine):
     def __setstate__(self, state: dict[str, Any]) -> None:
         Server.__init__(self, **state, start=False)
 
-    def another(self, **changes: Any) -> Server:
+    def another(self, **changes: Any) -> Self:
         """Make a server with a changed configuration, not started yet."""
         return type(self)(**{**self.__getstate__(), **changes}, start=False)
 
@@ -143,7 +141,7 @@ class Server(Engine):
         """Make a judge of what engines with this configuration elaborate; it starts when needed."""
         return Judge(self._judge_and_reader)
 
-    def _judge_and_reader(self) -> tuple[Server, Server]:
+    def _judge_and_reader(self) -> tuple[Self, Self]:
         # A native judge imports what the project has compiled; an embedded one the library alone.
         project = self.project_path if self.kind == "native" else None
         kernel = self.another(
@@ -167,14 +165,11 @@ class Server(Engine):
         """Ids of dropped goal states that the engine still holds (PyPantograph's name)."""
         return list(self._session.dropped)
 
-    # -- life -------------------------------------------------------------------------------------
-
     @contextmanager
     def alone(self, owner: str) -> Iterator[None]:
         """Reserve the engine for one owner's texts; nobody else's are elaborated after them.
 
-        Raises:
-            EngineLostError: A new engine was needed and did not become ready.
+        If a new engine is needed and does not become ready, it raises an EngineLostError.
         """
         self.begin(owner)
         try:
@@ -193,8 +188,6 @@ class Server(Engine):
         self._retired = True
         self.close()
 
-    # -- requests ---------------------------------------------------------------------------------
-
     def stat(self, *, timeout: Seconds = None) -> dict[str, Any]:
         """Return the engine's own status.
 
@@ -204,8 +197,6 @@ class Server(Engine):
         with self._lock:
             status = self.ask("stat", {}, timeout)
             return {**status, "resets": self._process.resets if self._process else 0}
-
-    # -- goals ------------------------------------------------------------------------------------
 
     def goal_start(
         self, expr: Expr, *, levels: Sequence[str] = (), timeout: Seconds = None
@@ -302,11 +293,7 @@ class Server(Engine):
     def request_state(
         self, cmd: str, payload: Mapping[str, Any], *, timeout: Seconds = None
     ) -> tuple[GoalState, dict[str, Any]]:
-        """Send a command of the protocol that opens a goal state.
-
-        Returns:
-            The state, and the answer that it was read from.
-        """
+        """Send a command that opens a goal state; return the state, and the answer it is from."""
         return self._query(cmd, payload, timeout, lambda a: (self._state(a), a))
 
     def goal_continue(
@@ -348,15 +335,8 @@ class Server(Engine):
             asked = {**own, "goals": True}
             return self._query("goal.print", asked, timeout, lambda a: self._state({**a, **own}))
 
-    # -- constants and expressions ----------------------------------------------------------------
-
     def expr_type(self, expr: Expr, *, timeout: Seconds = None) -> Expr:
-        """Return the type of an expression.
-
-        Raises:
-            RequestParseError: It is not an expression.
-            RequestError: It has no type.
-        """
+        """Return the type of an expression; the errors are those of :meth:`goal_start`."""
         fields = {"expr": str(expr)}
         return self._query("expr.echo", fields, timeout, lambda a: parse_expr(a["type"]))
 
@@ -370,8 +350,7 @@ class Server(Engine):
     ) -> dict[str, Any]:
         """Describe a constant: its type and, on request, its value and dependencies.
 
-        Raises:
-            RequestError: There is none of that name.
+        If there is none of that name, it raises a RequestError.
         """
         asked = {"value": print_value, "dependency": print_dependency, "source": True}
         return self.ask("env.inspect", {"name": name, **asked}, timeout)
@@ -408,13 +387,9 @@ class Server(Engine):
     def check(self, fields: Payload, timeout: Seconds = None) -> ElaboratedText:
         """Elaborate a text (``dojo.check``): the engine's report, and what a judge needs.
 
-        Raises:
-            RequestError: The text cannot be opened.
-            EngineLostError: The engine died, timed out, outgrew its memory or left the protocol.
+        It raises a RequestError if the text cannot be opened.
         """
         return self._query("dojo.check", fields, timeout, lambda a: read_elaborated(a, self._rows))
-
-    # -- whole texts ------------------------------------------------------------------------------
 
     def process(
         self,
@@ -466,11 +441,7 @@ class Server(Engine):
     def tactic_invocations(
         self, file_name: str | Path, *, timeout: Seconds = None
     ) -> list[CompilationUnit]:
-        """List every tactic of a file, header and all.
-
-        Raises:
-            RequestError: The file cannot be read.
-        """
+        """List every tactic of a file, header and all; an unreadable one is a RequestError."""
         try:
             text = Path(file_name).read_bytes().decode()
         except (OSError, UnicodeDecodeError) as error:
@@ -495,16 +466,14 @@ class Server(Engine):
     def load_header(self, header: str, *, timeout: Seconds = None) -> None:
         """Replace the environment by a header's: its imports and the commands after them.
 
-        Raises:
-            RequestError: The header has an error; the environment may have changed.
+        An error in it is a RequestError; the environment may have changed.
         """
         self._load_text(header, True, timeout)
 
     def load_definitions(self, snippet: str, *, timeout: Seconds = None) -> None:
         """Add the definitions of a text to the environment; earlier goal states do not see them.
 
-        Raises:
-            RequestError: The text has an error; definitions before it may have been added.
+        An error in it is a RequestError; definitions before it may have been added.
         """
         self._load_text(snippet, False, timeout)
 
@@ -536,8 +505,6 @@ class Server(Engine):
         fields = {"src": src, "dst": dst}
         return self._query("frontend.track", fields, timeout, CheckTrackResult.parse)
 
-    # -- versions for event loops ------------------------------------------------------------------
-
     def __getattr__(self, name: str) -> Callable[..., Coroutine[Any, Any, Any]]:
         """Return the async version of a method, such as ``goal_start_async``, run in a thread.
 
@@ -548,8 +515,6 @@ class Server(Engine):
         if method == name or method.startswith("_") or not hasattr(type(self), method):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return functools.partial(asyncio.to_thread, getattr(self, method))
-
-    # -- requests and answers ----------------------------------------------------------------------
 
     def _query(
         self, cmd: str, fields: Payload, timeout: Seconds, reader: Callable[[dict[str, Any]], R]
@@ -571,13 +536,17 @@ class Server(Engine):
 
     def _processed(self, fields: Payload, invocations: bool, timeout: Seconds) -> list[Payload]:
         """Process a text; Pantograph writes the tactics of its units to a file."""
+
+        def units_of(answer: Payload) -> list[Payload]:
+            return self._read(answer, lambda a: list(a["units"]))
+
         if not invocations:
-            return self._read(self.ask("frontend.process", fields, timeout), _units)
+            return units_of(self.ask("frontend.process", fields, timeout))
         with tempfile.TemporaryDirectory(prefix="lean-dojo-") as folder:
             listing = Path(folder) / "invocations.json"
             asked = {**fields, "invocations": str(listing)}
-            units = self._read(self.ask("frontend.process", asked, timeout), _units)
-            tactics = self._read(orjson.loads(listing.read_bytes()), _units)
+            units = units_of(self.ask("frontend.process", asked, timeout))
+            tactics = units_of(orjson.loads(listing.read_bytes()))
         return [
             {**unit, "invocations": found.get("invocations") or []}
             for unit, found in zip(units, tactics, strict=True)
@@ -591,7 +560,3 @@ def _forbidden(answer: Payload, axioms: Collection[str] | None) -> str:
             return f"used {what}"
     other = set() if axioms is None else set(answer.get("axioms", ())) - set(axioms)
     return f"depends on {', '.join(sorted(other))}" if other else ""
-
-
-def _units(answer: Payload) -> list[Payload]:
-    return list(answer["units"])

@@ -1,7 +1,5 @@
 """Results of processing a text: its units (commands) with their tactics, and search targets."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Self
 
@@ -15,13 +13,8 @@ from lean_dojo_v2.lean.messages import LeanMessage, Severity
 class TacticInvocation:
     """One tactic of a file with the goals before and after it, as Lean printed them.
 
-    Attributes:
-        before: The goals before it.
-        after: The goals after it.
-        tactic: Its text.
-        used_constants: Full names of the constants that occur in it.
-        start: First byte of the tactic in the file, if the engine reports it.
-        end: Byte after its last one, if the engine reports it.
+    The ``used_constants`` are the full names of those that occur in it; ``start`` is its first byte
+    in the file and ``end`` the byte after its last one, if the engine reports them.
     """
 
     before: str
@@ -97,10 +90,8 @@ class CompilationUnit:
 class CheckTrackResult:
     """Whether a text proves what another one states.
 
-    Attributes:
-        src_messages: Lean's messages about the statements.
-        dst_messages: Lean's messages about the proofs.
-        failure: The difference, if any.
+    Lean's messages are about the statements (``src``) and the proofs (``dst``); ``failure`` is the
+    difference, if any.
     """
 
     src_messages: list[LeanMessage]

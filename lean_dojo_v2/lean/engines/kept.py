@@ -6,8 +6,6 @@ keeps its image open and reads its machine code whole, so either may be deleted 
 A file's ``place`` is its path in the cache with ``*`` for its ``key``, as in ``image/*.image``.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -42,10 +40,7 @@ def find_kept(place: str, key: str) -> Path | None:
 
 
 def kept(place: str, key: str, make: Make, is_good: Callable[[Path], bool] = is_ours) -> Path:
-    """Return a file; let it be made if it is not there, or no good.
-
-    A file that cannot be made or written is an EngineUnavailableError.
-    """
+    """Return a file, made if missing or no good; a failure is an EngineUnavailableError."""
     folder, _, name = place.partition("*")
     home = user_cache().absolute() / folder
     target = home / f"{key}{name}"
@@ -65,11 +60,7 @@ def kept(place: str, key: str, make: Make, is_good: Callable[[Path], bool] = is_
 
 @contextmanager
 def locked(folder: Path, trouble: str) -> Iterator[None]:
-    """Make a folder of the cache, and let one process at a time write there.
-
-    Raises:
-        EngineUnavailableError: It cannot be written; the message begins with ``trouble``.
-    """
+    """Make a folder, where one process at a time may write; ``trouble`` begins the error."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with FileLock(folder / ".lock"):

@@ -5,8 +5,6 @@ reaches no network and can write nothing. It sees the system's files, the projec
 read-only, and nothing else of the user's.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re
@@ -115,9 +113,8 @@ def run_lean_tool(
 ) -> str:
     """Run one of Lean's programs in a project, and return its output.
 
-    Raises:
-        EngineUnavailableError: It is missing, fails, or takes longer than ``timeout`` seconds;
-            ``advice`` ends the message.
+    If it is missing, fails, or takes longer than ``timeout`` seconds, it is an
+    EngineUnavailableError, whose message ends with ``advice``.
     """
     where = Path.cwd() if project is None else project
     command = " ".join([Path(argv[0]).name, *argv[1:]])
@@ -141,10 +138,7 @@ def run_lean_tool(
 def _run_group(
     argv: Sequence[str], *, cwd: Path, timeout: float
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run a program without input in its own process group, killed on failure.
-
-    Lake runs Lean as its child: killing only ``lake`` would leave a running ``lean`` behind.
-    """
+    """Run a program without input; on failure kill its group, for Lake has Lean as its child."""
     with subprocess.Popen(
         list(argv),
         cwd=cwd,

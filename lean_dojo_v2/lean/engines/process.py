@@ -5,8 +5,6 @@ engine's log and watches the clock and the memory. So there is no reader thread 
 to join at shutdown, and no hand-over between threads per request.
 """
 
-from __future__ import annotations
-
 import os
 import select
 import signal
@@ -48,12 +46,9 @@ WATCH_INTERVAL = 0.05
 class Capabilities:
     """The capabilities of an engine, known before it starts.
 
-    Attributes:
-        ours: It runs our program, which verifies; otherwise it is a `pantograph-repl` with
-            Pantograph's own commands.
-        sandboxed: Lean code in it can neither write files, nor start programs, nor reach a
-            network.
-        resets: It can be put back to its state right after its start.
+    One of ``ours`` runs our program, which verifies; any other is a `pantograph-repl` with
+    Pantograph's own commands. Lean code in a ``sandboxed`` one can neither write files, nor start
+    programs, nor reach a network. One that ``resets`` can return to its state after its start.
     """
 
     ours: bool
@@ -89,10 +84,7 @@ class EngineProcess:
 
     It must print ``ready.`` within ``start_timeout`` seconds. It is stopped at ``memory_limit_mb``
     of resident memory, even during a request, and when an answer exceeds ``answer_limit`` bytes.
-
-    Raises:
-        EngineUnavailableError: The program cannot be run at all.
-        EngineLostError: It does not become ready.
+    A program that cannot be run is an EngineUnavailableError, any other failure an EngineLostError.
     """
 
     def __init__(
@@ -186,8 +178,6 @@ class EngineProcess:
         self._finalizer.detach()
         for stream in (self._stdin, self._stdout, self._stderr):
             stream.close()
-
-    # -- the loop ---------------------------------------------------------------------------------
 
     def _exchange(self, to_write: memoryview, timeout: float | None) -> bytes:
         deadline = None if timeout is None else time.monotonic() + timeout
@@ -291,8 +281,6 @@ class EngineProcess:
             said = line[:200].decode(errors="replace")
             self.fail(EngineProtocolError, f"did not start with {READY.decode()!r}: {said!r}")
         self._started = True
-
-    # -- the end ----------------------------------------------------------------------------------
 
     def mark_dead(self, reason: str = "") -> NoReturn:
         """Report a process that has ended or announced its end, maybe for lack of memory."""

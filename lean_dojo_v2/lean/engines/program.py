@@ -6,8 +6,6 @@ the Lean and the sources that it was made from. It is written atomically, and co
 if it is damaged.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Callable
@@ -93,11 +91,7 @@ def _joined(files: list[tuple[str, str]], imports: list[str]) -> Program:
 def compiled_program(
     lean: str, compile_program: Callable[[Program], bytes], wanted: Program
 ) -> Path:
-    """Return the ``.olean`` file of the program; compile it if it is not in the user's cache.
-
-    It is alone in its folder and named after the module. The key ``lean`` is of the Lean that
-    compiles and runs it.
-    """
+    """Return the ``.olean`` file of the program for a Lean of that key, alone in its folder."""
 
     def make(stream: IO[bytes]) -> None:
         content = compile_program(wanted)

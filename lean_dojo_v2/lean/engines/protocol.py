@@ -5,8 +5,6 @@ so our client and ``lean-dojo lean repl`` read and write them. Requests and answ
 Pantograph's for every engine.
 """
 
-from __future__ import annotations
-
 import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -29,14 +27,8 @@ _Ask: TypeAlias = Callable[[str, Fields], Answer]
 _MAGIC = b"lean-dojo state\n"
 
 
-# -- files ----------------------------------------------------------------------------------------
-
-
 def with_files(cmd: str, payload: Fields, ask: _Ask) -> Answer:
-    """Send one request with ``ask``, reading and writing the files it names.
-
-    Fields and answer are those of Pantograph's REPL. ``ask`` returns answers, including errors.
-    """
+    """Send one request of Pantograph's with ``ask``, reading and writing the files it names."""
     handler = _HANDLERS.get(cmd)
     if handler is None:
         return ask(cmd, payload)
@@ -97,9 +89,6 @@ _HANDLERS: dict[str, Callable[[str, Fields, _Ask], Answer]] = {
     "env.save": _state_file,
     "env.load": _state_file,
 }
-
-
-# -- lean-dojo lean repl --------------------------------------------------------------------------
 
 
 def serve_protocol(

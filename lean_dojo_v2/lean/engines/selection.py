@@ -1,7 +1,5 @@
 """Choose the engine: the user's own Lean if the project needs it, else the embedded one."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -36,13 +34,9 @@ def engine_plan(
 ) -> LaunchPlan:
     """Choose an engine and return its launch plan.
 
-    Args:
-        engine: ``"auto"``, ``"native"`` or ``"embedded"``; see :func:`select`.
-        imports: Modules that the engine imports.
-        project: The Lake project, if there is one.
-        lean_path: Search path of compiled modules, for the native engine.
-        core_options: Options of Lean, each ``name=value``.
-        memory_limit_mb: Hard limit for the engine's memory.
+    The engine, chosen as by :func:`select_engine`, imports the modules ``imports``; a native one
+    finds compiled ones on ``lean_path``. The ``core_options`` are Lean's, each ``name=value``;
+    ``memory_limit_mb`` is a hard limit.
 
     Raises:
         UsageError: There is no engine of that name.

@@ -19,8 +19,6 @@ each repository::
     engines.close()  # a repository's last user to close them stops them
 """
 
-from __future__ import annotations
-
 import os
 import threading
 import weakref
@@ -129,9 +127,7 @@ class EnginePool:
     Pickling a pool pickles its configuration; the copy opens engines of its own when it is first
     used, and so does a forked child.
 
-    Args:
-        config: The configuration.
-        **settings: Fields of :class:`PoolConfig`, in place of ``config``'s.
+    The ``settings`` are fields of :class:`PoolConfig`, in place of ``config``'s.
     """
 
     def __init__(self, config: PoolConfig | None = None, **settings: Any) -> None:
@@ -159,7 +155,7 @@ class EnginePool:
         name: str | None = None,
         owner: str | None = None,
     ) -> Future[R]:
-        """Queue a request.
+        """Queue a request, and return its future result.
 
         Args:
             fn: Called with a server and ``args``.
@@ -170,30 +166,16 @@ class EnginePool:
             owner: Key of the owner of its texts, such as the text of a client's request; the pool's
                 user if not given. An engine that has elaborated one owner's text becomes a new one
                 before it serves another owner.
-
-        Returns:
-            The future result.
         """
         request = Request(fn, args, name or _name_of(args), header, owner)
         self._open().submit(request)
         return request.future
 
-    def map(
-        self,
-        fn: Callable[..., R],
-        items: Iterable[Any],
-    ) -> list[R]:
-        """Run ``fn(server, item)`` for every item and wait for all of them.
+    def map(self, fn: Callable[..., R], items: Iterable[Any]) -> list[R]:
+        """Run ``fn(server, item)`` for every item, and return all results in their order.
 
-        Args:
-            fn: Called with a server and an item (or, for an item that is a tuple, its parts).
-            items: The items.
-
-        Returns:
-            The results, in the order of the items.
-
-        Raises:
-            Exception: The first item's that failed, after all the others have been answered.
+        The parts of an item that is a tuple are separate arguments. When all have been answered,
+        the first error of an item, if any, is raised.
         """
         parts = (item if isinstance(item, tuple) else (item,) for item in items)
         futures = [self.submit(fn, *args) for args in parts]
@@ -241,14 +223,11 @@ def _name_of(args: tuple[Any, ...]) -> str:
 
 @attrs.define(eq=False)
 class _Open:
-    """A pool, its number of open requests, and its users.
-
-    A user that was garbage-collected without being closed no longer counts.
-    """
+    """A pool, its number of open requests, and its users that were not garbage-collected."""
 
     pool: EnginePool
     unanswered: int = 0
-    users: weakref.WeakSet[SharedEngines] = attrs.field(factory=weakref.WeakSet)
+    users: "weakref.WeakSet[SharedEngines]" = attrs.field(factory=weakref.WeakSet)
 
 
 _Pools: TypeAlias = OrderedDict[Path | None, _Open]
@@ -259,12 +238,9 @@ class SharedEngines:
     """One user's handle of engines shared in this process; safe to use from several threads.
 
     It may be pickled; the copy uses the engines of its own process. Keep the handle until its
-    requests are answered.
-
-    Args:
-        config: Configuration of the pools; users with equal ones share their engines.
-        kept: Number of most recently used pools that stay open; others are closed at the next
-            request, once they have answered everything.
+    requests are answered. Users with an equal ``config`` share their engines. The ``kept`` most
+    recently used pools stay open; others are closed at the next request, once they have answered
+    everything.
     """
 
     def __init__(self, config: PoolConfig, kept: int = 2) -> None:
@@ -365,14 +341,9 @@ def shared_engines(
 ) -> SharedEngines:
     """Return a handle of this process's shared engines; none starts before its first request.
 
-    Args:
-        engine: ``"auto"``, ``"native"`` or ``"embedded"``.
-        imports: Modules that every engine imports.
-        size: Engines for each repository; one for each core if not given.
-        kept: Maximum number of repositories whose engines stay open.
-
-    Raises:
-        UsageError: There is no engine of that name.
+    Every engine imports the modules ``imports``. There are ``size`` engines for each repository,
+    one for each core if not given, and those of ``kept`` repositories at most stay open. A name
+    that is no engine's is a UsageError.
     """
     chosen_engine(engine)
     size = available_cores() if size is None else size

@@ -5,8 +5,6 @@ Functions and arguments are sent to the actors by Ray, so they must be picklable
 this package, and installs the embedded engine when it first uses it.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
 from functools import partial
@@ -28,13 +26,10 @@ class RayEnginePool(EnginePool):
     It uses the Ray of the running driver, and starts or joins one (``ray.init()``) if there is
     none. Each actor asks for one CPU; ``resources`` asks for something else.
 
-    Args:
-        config: The configuration; ``size`` counts engines over the whole cluster.
-        resources: Options of the actors (``ray.remote``), for example ``{"num_cpus": 0.5}``.
-        **settings: Fields of :class:`PoolConfig`, in place of ``config``'s.
-
-    Raises:
-        EngineUnavailableError: When it is opened, if Ray is not installed.
+    Its ``size`` counts engines over the whole cluster. The ``resources`` are options of the actors
+    (``ray.remote``), for example ``{"num_cpus": 0.5}``, the ``settings`` fields of
+    :class:`PoolConfig`, in place of ``config``'s. Without Ray, opening it is an
+    EngineUnavailableError.
     """
 
     def __init__(
@@ -116,10 +111,7 @@ class EngineActor:
     def call(
         self, fn: Callable[..., Any], args: tuple[Any, ...], owner: str | None
     ) -> tuple[object, Any, BaseException | None]:
-        """Run a request; return the engine's life, the result and the error.
-
-        The error is returned because Ray would wrap a raised one into another class.
-        """
+        """Return the engine's life, the result and the error, which Ray would wrap if raised."""
         result, failure = None, None
         try:
             result = self._slot.call(fn, args, owner)

@@ -1,7 +1,5 @@
 """Schedule requests over engines, and handle lost engines."""
 
-from __future__ import annotations
-
 import threading
 from collections import OrderedDict, deque
 from collections.abc import Callable
@@ -10,12 +8,7 @@ from typing import Any, Protocol
 
 import attrs
 
-from lean_dojo_v2.lean.errors import (
-    EngineDiedError,
-    EngineKilledError,
-    EngineLostError,
-    EngineTimeoutError,
-)
+from lean_dojo_v2.lean import errors
 
 ATTEMPTS = 2
 """Number of engines that a request may kill before it fails."""
@@ -114,8 +107,6 @@ class Scheduler:
             if thread is not threading.current_thread():
                 thread.join(timeout=JOIN_SECONDS)
 
-    # -- the workers' threads ---------------------------------------------------------------------
-
     def _work(self, worker: Worker) -> None:
         try:
             while (request := self._next(worker)) is not None:
@@ -172,17 +163,17 @@ class Scheduler:
         while len(happened) < ATTEMPTS:
             try:
                 return slot.call(request.fn, request.args, request.owner)
-            except EngineTimeoutError as error:
+            except errors.EngineTimeoutError as error:
                 # It would take as long again, so the time limit is the answer.
                 error.add_note(f"Request: {request.name}")
                 raise
-            except EngineLostError as error:
+            except errors.EngineLostError as error:
                 happened.append(str(error))
                 if self._closed:
                     closed = f"The pool was closed during request {request.name}."
-                    raise EngineDiedError(closed) from None
+                    raise errors.EngineDiedError(closed) from None
         listed = "\n".join(f"{number}. {text}" for number, text in enumerate(happened, 1))
-        raise EngineKilledError(
+        raise errors.EngineKilledError(
             f"Request {request.name} killed {len(happened)} engines; it has failed:\n{listed}"
         )
 

@@ -1,7 +1,5 @@
 """The start of a Lean file: what it imports."""
 
-from __future__ import annotations
-
 from itertools import chain, repeat
 
 import attrs
@@ -15,12 +13,9 @@ _END = Token("end", 0, 0, "")
 
 @attrs.frozen
 class Header:
-    """The start of a file, up to its last import.
+    """The start of a file, up to its last import, after which the text goes on at index ``end``.
 
-    Attributes:
-        imports: The imported modules, in order; without an implicit ``Init``.
-        is_prelude: Whether the file says ``prelude``, so that ``Init`` is not imported.
-        end: Index in the text after it.
+    The ``imports`` are in order, without an implicit ``Init``, which a ``prelude`` does not import.
     """
 
     imports: tuple[str, ...] = ()

@@ -8,10 +8,9 @@ ends before the next such line::
     exact same_all
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 
 HELPER_DECLARATION = re.compile(
     r"(?P<attributes>(?:@\[[^\]\n]*\]\s*)*)"
@@ -50,10 +49,8 @@ def split_helpers(proof: str) -> tuple[list[str], str]:
     if not HELPER_DECLARATION.match(proof.lstrip("\n")):
         return [], proof
     found = list(declarations_of(proof))
-    number = next(
-        (i for i, one in enumerate(found) if not HELPER_DECLARATION.match(one)), len(found)
-    )
-    return found[:number], "\n".join(found[number:])
+    helpers = list(takewhile(HELPER_DECLARATION.match, found))
+    return helpers, "\n".join(found[len(helpers) :])
 
 
 def join_helpers(helpers: list[str]) -> str:

@@ -5,8 +5,6 @@ needs far less, and that is stable: comments, strings, identifiers and matching 
 else is left to Lean.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -4,8 +4,6 @@ Lean counts bytes in its syntax, code points in its messages and UTF-16 units fo
 records count lines and columns from 1, in code points. A map per file converts them.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from itertools import accumulate
 
@@ -36,10 +34,7 @@ class PositionMap:
         return index if index <= len(self.text) else None
 
     def index(self, line: int, column: int) -> int:
-        """Return the index of Lean's position: ``line`` from 1, ``column`` from 0 in code points.
-
-        A place outside the text becomes the nearest one inside it.
-        """
+        """Return the index of Lean's (line from 1, column from 0), or the nearest in the text."""
         if line > len(self._starts):
             return len(self.text)
         return min(self._starts[max(line, 1) - 1] + column, len(self.text))

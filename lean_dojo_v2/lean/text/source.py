@@ -1,10 +1,9 @@
 """A theorem in its file: position, statement, and the file around it."""
 
-from __future__ import annotations
-
 import re
 from functools import cached_property
 from pathlib import Path
+from typing import Self
 
 import attrs
 
@@ -21,19 +20,12 @@ _NOT_ALONE = frozenset({".", "`"})
 
 @attrs.frozen(slots=False)
 class SourceTheorem:
-    """A theorem and the text of its file.
+    """A theorem and the text of its whole file.
 
-    Attributes:
-        text: The whole file.
-        full_name: The theorem's full name.
-        file_path: The file, relative to its repository.
-        start: Where the declaration starts (1-based line and column).
-        end: Where it ends (exclusive).
-        statement: Source text of the declaration up to and with ``:=``, if recorded.
-        header: Whether the text has its own imports; else it continues the server's environment.
-
-    Raises:
-        LeanError: If the positions are outside the file, when its text is used.
+    Its positions are 1-based lines and columns, its end exclusive; one outside the file is a
+    LeanError when its text is used. The ``statement``, if recorded, is the source text up to and
+    with ``:=``. Without ``header``, the text continues the server's environment instead of having
+    its own imports.
     """
 
     text: str = attrs.field(repr=False)
@@ -45,7 +37,7 @@ class SourceTheorem:
     header: bool = True
 
     @classmethod
-    def of(cls, theorem: Theorem, text: str) -> SourceTheorem:
+    def of(cls, theorem: Theorem, text: str) -> Self:
         """Combine a traced theorem with its file's text."""
         return cls(
             text,
@@ -75,8 +67,7 @@ class SourceTheorem:
     def head(self) -> str:
         """The declaration's text before its proof: attributes, name, binders and statement.
 
-        Raises:
-            LeanError: If the declaration has no ``:=`` and no alternatives (``| 0 => …``).
+        It is a LeanError if there is neither a ``:=`` nor alternatives (``| 0 => …``).
         """
         if self.full_name.rpartition(".")[2].strip("«»") not in self.declaration:
             raise LeanError(
@@ -119,10 +110,7 @@ class SourceTheorem:
 
     @cached_property
     def rest_of_block(self) -> str:
-        """The text needed after the declaration to complete its command.
-
-        Declarations of a ``mutual`` block may cite each other, so the others stay.
-        """
+        """The text that completes its command: those of a ``mutual`` block may cite each other."""
         if not self.in_mutual_block:
             return "\n"
         ends = _keywords(self.after, "end")
@@ -131,10 +119,8 @@ class SourceTheorem:
     def with_proof(self, proof: str) -> str:
         """Return the declaration with another proof: tactics, one a line, indented as they are.
 
-        Declarations at the proof's beginning come before the theorem (:mod:`.helpers`).
-
-        Raises:
-            LeanError: As :attr:`head`.
+        Declarations at its beginning come before the theorem (:mod:`.helpers`). Errors are those of
+        :attr:`head`.
         """
         helpers, tactics = split_helpers(proof)
         lines = tactics.strip("\n").split("\n")
@@ -142,11 +128,7 @@ class SourceTheorem:
         return f"{join_helpers(helpers)}{self.head} := by\n{block}"
 
     def offset(self, position: Position) -> int:
-        """Return the index into the text of a 1-based line and column.
-
-        Raises:
-            LeanError: If there is no such place.
-        """
+        """Return the index of a 1-based line and column; no such place is a LeanError."""
         index = self.places.exact_index(position)
         if index is None:
             line, column = position
@@ -192,22 +174,14 @@ def _keywords(text: str, *words: str) -> list[Token]:
 
 
 def read_source(file: Path) -> str:
-    """Read a file's text as :func:`lean_text` gives it.
-
-    Raises:
-        OSError: If it cannot be read.
-        UnicodeDecodeError: If it is not UTF-8.
-    """
+    """Read a file's text as :func:`lean_text` gives it; an OSError says that it cannot be read."""
     return lean_text(file.read_bytes())
 
 
 def lean_text(content: bytes) -> str:
-    r"""Decode the content of a Lean file, as Lean and editors see it.
+    r"""Decode the content of a Lean file as Lean and editors see it, or raise a UnicodeDecodeError.
 
     ``\r\n`` ends a line, a lone ``\r`` does not; a byte order mark at the beginning is not text.
-
-    Raises:
-        UnicodeDecodeError: If it is not UTF-8.
 
     >>> lean_text(b"\xef\xbb\xbfimport A\r\n")
     'import A\n'

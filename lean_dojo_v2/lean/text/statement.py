@@ -1,7 +1,5 @@
 """The end of a declaration's statement and the start of its proof, from the text alone."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -15,16 +13,9 @@ def split_statement(text: str, start: int = 0, end: int | None = None) -> tuple[
 
     The proof follows the first ``:=`` outside of brackets, comments and strings that does not
     belong to a ``let`` and its like inside the statement; or it begins with the first alternative
-    of a pattern matching (``theorem f : ∀ n, P n⏎ | 0 => …``).
-
-    Args:
-        text: Holds the declaration.
-        start: An index inside the declaration, not behind its name.
-        end: Where the declaration ends.
-
-    Returns:
-        The index of the ``:=`` and the index after it, or the index after the statement and that
-        of the first alternative; ``None`` if there is neither.
+    of a pattern matching (``theorem f : ∀ n, P n⏎ | 0 => …``). Returned are the index of the ``:=``
+    and that after it, or the index after the statement and that of the first alternative. The
+    search begins at ``start``, not behind the declaration's name.
 
     >>> split_statement("theorem t (n := 1) : let m := n; m = n := by rfl")
     (39, 41)

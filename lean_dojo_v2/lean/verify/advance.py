@@ -16,22 +16,15 @@ Whatever closes a state, the whole theorem is then elaborated once more with it:
 compared as text.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from enum import IntEnum
 
 import attrs
 
+from lean_dojo_v2.lean import errors
 from lean_dojo_v2.lean.client.records import GoalState, Site
 from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.errors import (
-    EngineLostError,
-    EngineUnavailableError,
-    LeanError,
-    StaleStateError,
-)
 from lean_dojo_v2.lean.verify.lru_cache import LRUCache
 from lean_dojo_v2.lean.verify.outcomes import TacticOutcome, Verdict
 from lean_dojo_v2.lean.verify.points import ProofPoint
@@ -113,7 +106,7 @@ def judge_step(
         return outcome
     try:
         return _Judge(server, point, timeout).judge(outcome, outcome.state, tactic.strip())
-    except (EngineLostError, StaleStateError) as error:
+    except (errors.EngineLostError, errors.StaleStateError) as error:
         return unanswered(error)  # "unproven" would be a judgement
 
 
@@ -217,9 +210,9 @@ class _Judge:
         patience = max(self.timeout, PROOF_TIMEOUT)
         try:
             whole = self.point.finish(self.server, tactics, resume, patience)
-        except (EngineLostError, EngineUnavailableError, StaleStateError):
+        except (errors.EngineLostError, errors.EngineUnavailableError, errors.StaleStateError):
             raise
-        except LeanError as error:
+        except errors.LeanError as error:
             return _unproven(outcome, f"the whole proof cannot be checked: {error}")
         if not whole.valid:
             return _unproven(outcome, f"the whole proof does not hold: {whole.detail}")
@@ -243,9 +236,9 @@ class _Judge:
                 axioms=ALLOWED_AXIOMS,
                 timeout=self.timeout,
             )
-        except (EngineLostError, EngineUnavailableError, StaleStateError):
+        except (errors.EngineLostError, errors.EngineUnavailableError, errors.StaleStateError):
             raise
-        except LeanError:
+        except errors.LeanError:
             return False
         return after.is_solved
 

@@ -7,8 +7,6 @@ there with the same statements, compared as elaborated terms with all definition
 on.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from hashlib import sha256
 
@@ -73,14 +71,11 @@ def check_file(
     reference: str | None = None,
     timeout: float = FILE_TIMEOUT,
 ) -> FileOutcome:
-    """Check a whole file.
+    """Check a whole file with its ``import`` lines: hostile input.
 
-    Args:
-        server: An engine that can export declarations (``dojo.check``).
-        text: The file, with its ``import`` lines: hostile input.
-        reference: A file with the statements to prove, with ``sorry`` for every proof; its
-            theorems must be in ``text`` with the same statements.
-        timeout: Time limit for each of the two texts, in seconds.
+    The ``reference`` is a file with the statements to prove, with ``sorry`` for every proof; its
+    theorems must be in ``text`` with the same statements. Each of the two may take ``timeout``
+    seconds.
 
     Raises:
         RequestError: The file cannot be opened: its header does not parse, or a module is missing.

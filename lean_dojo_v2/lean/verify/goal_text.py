@@ -6,8 +6,6 @@ omitted, several goals may share metavariables. Then :class:`GoalTextError` is r
 caller replays the theorem from its file (:func:`.points.theorem_point`).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 
@@ -47,12 +45,7 @@ def parse_state(text: str) -> list[Goal]:
 
 
 def _parse_goal(block: str) -> Goal:
-    items: list[str] = []
-    for line in block.split("\n"):
-        if line.startswith((" ", "\t")) and items:
-            items[-1] += "\n" + line
-        else:
-            items.append(line)
+    items = re.split(r"\n(?![ \t])", block)  # an indented line continues the one before it
     case = None
     if match := _CASE.fullmatch(items[0]):
         case = match["tag"]
@@ -201,8 +194,7 @@ def canonical(goal: Goal) -> str:
 def reads_as(state: GoalState, text: str) -> bool:
     """Whether the first goals of a state and of a text are printed alike, up to names.
 
-    Some data has only the text. Different terms may be printed alike, so digests are compared
-    instead if known.
+    Different terms may be printed alike; so this is for data that has only the text, no digest.
     """
     if not state.goals:
         return False

@@ -5,8 +5,6 @@ the elaborated statement, which a helper may not change, and reads axioms. These
 what is no helper: an instance, a notation, a macro, an attribute but ``simp``, a program.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection
 

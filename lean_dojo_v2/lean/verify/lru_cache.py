@@ -1,7 +1,5 @@
 """A thread-safe LRU cache."""
 
-from __future__ import annotations
-
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable

@@ -1,7 +1,5 @@
 """Outcomes of the checks of tactics and proofs."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 import attrs
@@ -55,12 +53,9 @@ class ProofOutcome:
 
 @attrs.frozen
 class ProofPart:
-    """A tactic of a proof, by its place in the proof's text.
+    """A tactic of a proof: the characters from ``start`` to before ``end`` of the proof's text.
 
-    Attributes:
-        start: Index of its first character.
-        end: Index after its last one.
-        changes: Whether it changed the goals; ``skip`` does not.
+    ``changes`` says whether it changed the goals; ``skip`` does not.
     """
 
     start: int

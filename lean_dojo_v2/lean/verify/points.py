@@ -1,7 +1,5 @@
 """A point of a proof: its state, the traced continuation, and alternative endings."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Mapping
 from typing import TypeAlias
 
@@ -57,8 +55,7 @@ class ProofPoint:
 def theorem_point(server: Server, source: SourceTheorem, position: Position) -> ProofPoint:
     """Open the point before the tactic at a position of a theorem's own proof.
 
-    Raises:
-        LeanError: If there is no tactic at that place.
+    That there is no tactic at that place is a LeanError.
     """
     state, answer = open_step(server, source, position)
     text, end, column = source.text, source.offset(source.end), int(answer["column"])
@@ -99,17 +96,14 @@ def theorem_point(server: Server, source: SourceTheorem, position: Position) -> 
 
 
 def _alone(text: str, start: int, end: int, column: int | None = None) -> str:
-    """Return tactics of a file as one, in parentheses, at their columns.
-
-    ``column`` is their block's, if it may begin before them on their line.
-    """
+    """Return tactics as one, in parentheses, at their columns; ``column`` is as for `_aligned`."""
     return f"(\n{_aligned(text, start, column)}{text[start:end]}\n)"
 
 
 def _aligned(text: str, start: int, column: int | None = None) -> str:
     """Return the prefix that keeps a tactic at its column on a line of its own.
 
-    A block continues at its column, so one cut in the middle of a line begins with a filler.
+    A block, at ``column``, that is cut in the middle of a line begins with a filler.
     """
     own = start - (text.rfind("\n", 0, start) + 1)
     if column is None or own <= column:
@@ -119,22 +113,14 @@ def _aligned(text: str, start: int, column: int | None = None) -> str:
 
 
 def goal_point(server: Server, text: str) -> ProofPoint:
-    """Open the first goal of a text; see :func:`.goal_text.open_goal`.
-
-    Raises:
-        GoalTextError: If the text is not sufficient.
-    """
+    """Open the first goal of a text as :func:`.goal_text.open_goal` does, with its errors."""
     server.begin(server.home)
     start = start_of(text, first_only=True)
     return _bare(server, start.open(server), start)
 
 
 def expression_point(server: Server, expression: str) -> ProofPoint:
-    """Open a goal whose target is an expression.
-
-    Raises:
-        RequestError: If Lean cannot read it as a proposition.
-    """
+    """Open a goal whose target is an expression; what is no proposition is a RequestError."""
     state, levels = open_expression(server, expression)
     return _bare(server, state, Start(expression, levels))
 

@@ -6,23 +6,15 @@ text, gives what the theorem depends on to Lean's kernel, and says whether the t
 the reference states, without a ``sorry``, an axiom besides the three usual ones, or native code.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from lean_dojo_v2.lean import errors
 from lean_dojo_v2.lean.client.judge import ElaboratedText
 from lean_dojo_v2.lean.client.records import Goal, GoalState
 from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.errors import (
-    EngineDiedError,
-    EngineLostError,
-    LeanError,
-    StaleStateError,
-    TacticParseError,
-)
 from lean_dojo_v2.lean.messages import LeanMessage, Severity
 from lean_dojo_v2.lean.text.helpers import split_helpers
 from lean_dojo_v2.lean.text.lexer import without_end
@@ -102,7 +94,7 @@ def _judge_helpers(
                 refusal = _parse_block(
                     server, tactic, source.own_names, open_state, timeout, helper=True
                 )
-            except TacticParseError as error:
+            except errors.TacticParseError as error:
                 return ProofOutcome(False, f"not a declaration: {error}")
         if refusal is not None:
             return refused(refusal)
@@ -128,7 +120,7 @@ def judge_text(
         return refused(refusal)
     try:
         refusal = _parse_block(server, proof, own_names, open_state, timeout)
-    except TacticParseError as error:
+    except errors.TacticParseError as error:
         return ProofOutcome(False, f"not a block of tactics: {error}")
     return None if refusal is None else refused(refusal)
 
@@ -148,21 +140,20 @@ def _parse_block(
     *,
     helper: bool = False,
 ) -> Refusal | None:
-    """Parse a proof as one tactic, in parentheses, so that it cannot end early.
-
-    A TacticParseError says that it does not parse, even with the file's syntax.
-    """
-    block = "(\n" + _indented(proof) + "\n)"
+    """Parse a proof as one tactic, in parentheses, so that it cannot end early."""
+    lines = "\n".join(f"  {line}" for line in proof.strip("\n").split("\n"))
+    block = f"(\n{lines}\n)"
     how: dict[str, Any] = {"whole_proof": True, "own_names": own_names, "helper": helper}
     try:
         return parse(server, block, timeout=timeout, **how)
-    except TacticParseError:
+    except errors.TacticParseError:
         # The file may have its own notation and macros; opening the theorem costs more.
         state = open_state()
         try:
             return parse(server, block, state=state, timeout=timeout, **how)
-        except StaleStateError as error:
-            raise EngineDiedError(f"The engine died while a proof was parsed: {error}") from error
+        except errors.StaleStateError as error:
+            died = f"The engine died while a proof was parsed: {error}"
+            raise errors.EngineDiedError(died) from error
 
 
 def check_declaration(
@@ -176,9 +167,7 @@ def check_declaration(
     """Verify a whole declaration in a theorem's place; its proof has been screened.
 
     ``hear`` is called with each report of the engine: ``messages`` and ``tactics``.
-
-    Raises:
-        LeanError: If the theorem's own statement does not elaborate.
+    A LeanError says that the theorem's own statement does not elaborate.
     """
     kernel = asks_kernel(source, declaration)
     outcome = _check_declaration(server, source, declaration, timeout, hear, kernel=kernel)
@@ -235,13 +224,13 @@ def _require_statement(server: Server, source: SourceTheorem, trouble: str = "")
     """Raise what Lean says of a statement that does not elaborate, whatever its proof."""
     try:
         open_theorem(server, source)
-    except EngineLostError:
+    except errors.EngineLostError:
         return  # the proof has failed, whatever is wrong with the statement
-    except LeanError as error:
+    except errors.LeanError as error:
         name = source.full_name
         if not trouble:
-            raise LeanError(f"{name} cannot be opened: {error}") from error
-        raise LeanError(f"the statement of {name} does not elaborate: {trouble}") from error
+            raise errors.LeanError(f"{name} cannot be opened: {error}") from error
+        raise errors.LeanError(f"the statement of {name} does not elaborate: {trouble}") from error
 
 
 def check_goal_proof(
@@ -302,14 +291,11 @@ def _read_statement(server: Server, source: SourceTheorem, timeout: float) -> tu
     found = server.judge.judge(reference.export, timeout)
     stated = ABSENT if isinstance(found, str) else found[source.full_name]
     if not stated["exists"]:
-        raise LeanError(
+        raise errors.LeanError(
             f"{source.file_path}:{source.start[0]}: {source.full_name} does not elaborate with "
             "sorry for its proof; trace its repository again"
         )
     return str(reference.said["sources"]), str(stated["statement"])
-
-
-# --- judgement -----------------------------------------------------------------------------------
 
 
 def judge_messages(messages: Sequence[LeanMessage]) -> ProofOutcome | None:
@@ -354,7 +340,3 @@ def _unsound(found: Record, axioms: Sequence[str]) -> Refusal | None:
 def refused(refusal: Refusal, axioms: tuple[str, ...] = ()) -> ProofOutcome:
     """Return the outcome of a refusal."""
     return ProofOutcome(False, str(refusal), refusal, axioms)
-
-
-def _indented(proof: str) -> str:
-    return "\n".join(f"  {line}" for line in proof.strip("\n").split("\n"))

@@ -7,8 +7,6 @@ statement of the finished declaration. The text wall is cheap and says *why*; it
 stricter than soundness needs, because a tactic that mentions ``sorry`` in a string is not a loss.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Collection
@@ -62,12 +60,7 @@ MALFORMED_REASONS = frozenset({
 
 @attrs.frozen
 class Refusal:
-    """A refused completion.
-
-    Attributes:
-        reason: The class of trick.
-        detail: One sentence about this completion.
-    """
+    """A refused completion: the class of trick, and one sentence about this completion."""
 
     reason: Reason
     detail: str
@@ -161,16 +154,11 @@ def screen(
     own_names: Collection[str] = (),
     allowed: Collection[str] = (),
 ) -> Refusal | None:
-    """Judge a completion by its text alone.
+    """Judge a completion by its text alone; ``None`` means that it shows no trick.
 
-    Args:
-        text: One tactic, or with ``whole_proof`` the lines of a tactic block.
-        whole_proof: Allow several lines, comments with any word, and a greater length.
-        own_names: Names of the theorem that is being proved; citing one is refused.
-        allowed: Keywords that are not refused.
-
-    Returns:
-        The refusal, or ``None`` if the text shows no trick.
+    It is one tactic, or with ``whole_proof`` the lines of a tactic block, which may be longer and
+    have comments with any word. It must not cite ``own_names``, those of the theorem that is being
+    proved, nor have a refused keyword that is not ``allowed``.
 
     >>> str(screen("exact (sorry)"))
     "sorry: uses 'sorry'"
@@ -331,14 +319,11 @@ def parse(
     own_names: Collection[str] = (),
     timeout: float | None = None,
 ) -> Refusal | None:
-    """Let Lean parse a text as exactly one tactic, and judge its syntax.
+    """Let Lean parse a text as exactly one tactic (else: TacticParseError), and judge its syntax.
 
     Anything spelt in ways that a text search misses is refused by its kind of syntax. The
     environment of ``state``, for which it is, may know more syntax. ``whole_proof`` allows
     `let rec`, as the whole theorem is elaborated afterwards; ``helper`` also its termination.
-
-    Raises:
-        TacticParseError: If it is not exactly one tactic.
     """
     answer = server.parse_tactic(tactic, state, timeout=timeout)
     if "parseError" in answer:

@@ -1,7 +1,5 @@
 """Open the state of a theorem in its file's context, and compare states as terms, never as text."""
 
-from __future__ import annotations
-
 import re
 from hashlib import sha256
 from typing import Any
@@ -21,11 +19,7 @@ _UNKNOWN_LEVEL = re.compile(r"unknown universe level [`'‘]+([^`'’\s]+)")
 def open_expression(server: Server, expression: str) -> tuple[GoalState, tuple[str, ...]]:
     """Open a goal whose target is an expression, which may name universe levels: ``Type u``.
 
-    Returns:
-        The goal, and the names of its levels in order of occurrence.
-
-    Raises:
-        RequestError: If Lean cannot read it as a proposition.
+    Return it and its levels in order of occurrence; what is no proposition is a RequestError.
     """
     server.begin(server.home)
     levels: tuple[str, ...] = ()
@@ -42,8 +36,7 @@ def open_expression(server: Server, expression: str) -> tuple[GoalState, tuple[s
 def open_theorem(server: Server, source: SourceTheorem) -> GoalState:
     """Open the goal of a theorem in its file's context, without itself in scope.
 
-    Raises:
-        LeanError: If the statement does not elaborate.
+    If the statement does not elaborate, it is a LeanError.
     """
     state, _ = state_at(server, source, f"{source.head} := by\n  ", f"skip{source.closing}")
     # Lean puts `sorry` for terms that fail to elaborate; `sorry` in a string is harmless
@@ -121,11 +114,7 @@ class StateDigest:
 
 
 def state_digest(server: Server, state: GoalState, *, timeout: float | None = None) -> StateDigest:
-    """Return the digests of a state; ``timeout`` replaces the server's.
-
-    Raises:
-        StaleStateError: The state belongs to an engine that is gone.
-    """
+    """Return the digests of a state; one whose engine is gone is a StaleStateError."""
     answer = server.ask("dojo.digest", {"stateId": state}, timeout)
     return StateDigest(tuple(answer["goals"]), tuple(answer["each"]))
 

@@ -9,20 +9,11 @@ theorem, elaborated again in its file's context without itself in scope.
 skipped kernel check.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
+from lean_dojo_v2.lean import errors
 from lean_dojo_v2.lean.client.records import GoalState, Site
 from lean_dojo_v2.lean.client.server import Server
-from lean_dojo_v2.lean.errors import (
-    EngineLostError,
-    EngineTimeoutError,
-    RequestError,
-    StaleStateError,
-    TacticFailure,
-    TacticParseError,
-)
 from lean_dojo_v2.lean.verify.outcomes import TacticOutcome, Verdict
 from lean_dojo_v2.lean.verify.proofs import ALLOWED_AXIOMS, not_hidden
 from lean_dojo_v2.lean.verify.screening import MALFORMED_REASONS, Refusal, parse, screen
@@ -73,18 +64,18 @@ def check_tactic(
         after = server.goal_tactic(
             state, text, site, options=options, axioms=axioms, timeout=timeout
         )
-    except TacticParseError as error:
+    except errors.TacticParseError as error:
         return TacticOutcome(Verdict.UNPARSED, detail=str(error))
-    except (TacticFailure, RequestError) as error:
+    except (errors.TacticFailure, errors.RequestError) as error:
         return TacticOutcome(Verdict.FAILED, detail=str(error))
-    except (EngineLostError, StaleStateError) as error:
+    except (errors.EngineLostError, errors.StaleStateError) as error:
         return unanswered(error)
     return TacticOutcome(Verdict.SOLVED if after.is_solved else Verdict.UNPROVEN, after)
 
 
-def unanswered(error: EngineLostError | StaleStateError) -> TacticOutcome:
+def unanswered(error: errors.EngineLostError | errors.StaleStateError) -> TacticOutcome:
     """Return the outcome of a tactic whose engine is lost."""
-    died = not isinstance(error, EngineTimeoutError)
+    died = not isinstance(error, errors.EngineTimeoutError)
     return TacticOutcome(Verdict.TIMED_OUT, detail=str(error), engine_died=died)
 
 

@@ -1,7 +1,5 @@
 """Whole proofs, tactic by tactic: which ones hold, which one fails first, and what is left open."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
@@ -43,14 +41,10 @@ def trace_proof(
 ) -> ProofTrace:
     r"""Verify a proof in full, and say where it is right and wrong, from one elaboration.
 
-    The text is hostile input: it is screened before Lean sees it, as in any verification.
-
-    Args:
-        server: The engine, with the theorem's repository as its project, if it has one.
-        problem: The theorem.
-        proof: A block of tactics, what follows ``:= by``. Indices are those of this text, with
-            ``\n`` for ``\r\n``.
-        timeout: Seconds for each call of Lean.
+    The text is hostile input: it is screened before Lean sees it, as in any verification. It is a
+    block of tactics, what follows ``:= by``; indices are those of this text, with ``\n`` for
+    ``\r\n``. The server has the theorem's repository as its project, if there is one. The
+    ``timeout`` is in seconds, for each call of Lean.
 
     Raises:
         EngineLostError: The engine died or the time was up; the proof does not hold.
@@ -68,10 +62,7 @@ def trace_proof(
 
 
 def _block_of(proof: str) -> tuple[int, list[tuple[int, str]]]:
-    """Return the size of the text of declarations before a proof's block, and the block's lines.
-
-    Each line comes with its index in the proof.
-    """
+    """Return the size of the helpers' text, and the lines of the block with their indices."""
     helpers, block = split_helpers(proof)
     at = 0
     for helper in helpers:
@@ -202,16 +193,8 @@ def process_after(
 
     (``Server.load_header`` keeps a header's environment, but not its ``open``, ``namespace`` and
     ``variable``.) The text is trusted: screen a model's completion, or use :func:`trace_proof`.
-
-    Args:
-        server: The engine.
-        header: What stands before the text, with its imports.
-        text: Commands of Lean.
-        invocations: Whether to report every tactic.
-        timeout: Seconds that Lean may take.
-
-    Returns:
-        One record for each command of the text, with places in the text alone.
+    There is one record for each command of the text, with places in the text alone and, if
+    ``invocations``, with every tactic. The ``timeout`` is in seconds.
 
     Raises:
         RequestError: The header has an error, or the text cannot be read.

@@ -5,8 +5,6 @@ a path, Lake's files, and every file whose name occurs in a string of a source (
 "../data/words.txt"``). Other files, such as databases, runs and caches, do not count.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -87,8 +85,7 @@ def state_of_data(project: LakeProject) -> str:
 def lake_state(root: Path) -> str:
     """Hash Lake's files, which determine compiled packages and their options.
 
-    These are the lakefiles and the commits of the dependencies; a dependency that is a folder has
-    no commit, so its lakefile counts.
+    A dependency that is a folder has no commit, so its lakefile counts.
     """
     dependencies = read_project(root).dependencies
     digest = sha256(repr(dependencies).encode())
@@ -99,21 +96,20 @@ def lake_state(root: Path) -> str:
 
 
 def readable_files(folder: Path) -> Iterator[Path]:
-    """Yield the files that programs of a project may read while it is elaborated.
-
-    They are the project's, except links to other places and hidden, built or our own files.
-    """
+    """Yield what a project's programs may read: no links elsewhere, nothing hidden or built."""
     home = folder.resolve()
     return (path for path in _walk(folder) if home in path.resolve().parents)
 
 
 def _data(project: LakeProject, lean: Iterable[str]) -> dict[str, Path]:
     folder = project.root
-    named = set(_named(folder / path for path in lean))
+    texts = ((folder / path).read_text(encoding="utf-8", errors="replace") for path in lean)
+    named = {string[1] for text in texts for string in _STRING.finditer(text)}
     if find_lakefile(folder) is None:  # a single file, in a folder of any size
         beside = (os.path.normpath(folder / name) for name in named)
         data = [Path(path) for path in beside if path.startswith(f"{folder}/")]
-        data = [path for path in data if _is_file(path)]
+        # Path.is_file raises an OSError for a string that is too long for a file name.
+        data = [path for path in data if os.path.isfile(path)]  # noqa: PTH113
     else:
         names = {name.rpartition("/")[2] for name in named} - {""}
         data = [path for path in _walk(folder) if path.name in names] if names else []
@@ -138,23 +134,9 @@ def _lake_files(project: LakeProject) -> Iterator[str]:
         yield MANIFEST
 
 
-def _named(files: Iterable[Path]) -> Iterator[str]:
-    """Yield the strings of the sources."""
-    for file in files:
-        for string in _STRING.finditer(file.read_text(encoding="utf-8", errors="replace")):
-            yield string[1]
-
-
 def _walk(folder: Path) -> Iterator[Path]:
     """Yield the files of a folder that may be sources."""
     return (path for path in walk(folder) if path.is_file() and path.stat().st_size <= _MOST_BYTES)
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError:  # a string too long for a file name
-        return False
 
 
 def _is_missing(folder: Path, path: str) -> bool:

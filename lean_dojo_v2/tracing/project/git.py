@@ -9,8 +9,6 @@ folder, since they run filters of modified files, submodules' monitors and fetch
 clones.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
@@ -282,14 +280,9 @@ def _write_tree(partial: Path, objects: Path, commit: str) -> None:
     (home / "info").mkdir(exist_ok=True)
     (home / "info" / "attributes").write_text(_BYTE_FOR_BYTE)
     where = ["-c", "core.bare=false", f"--git-dir={home}", f"--work-tree={tree}"]
+    escaped = str(objects).replace("\\", r"\\").replace('"', r"\"")
     run_git(
         [*where, "checkout", "--quiet", "--force", commit, "--", "."],
         folder=tree,
-        variables={"GIT_ALTERNATE_OBJECT_DIRECTORIES": _quoted(objects)},
+        variables={"GIT_ALTERNATE_OBJECT_DIRECTORIES": f'"{escaped}"'},
     )
-
-
-def _quoted(path: Path) -> str:
-    """Quote a path for git's path lists."""
-    escaped = str(path).replace("\\", r"\\").replace('"', r"\"")
-    return f'"{escaped}"'

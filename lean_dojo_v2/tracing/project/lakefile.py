@@ -1,7 +1,5 @@
 """A project's configuration for Lake and elan: toolchain, libraries, dependencies."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -42,10 +40,7 @@ def module_name(path: PurePosixPath) -> str:
 
 @attrs.frozen
 class Library:
-    """A Lean library or executable of a project, with ``src_dir`` relative to the project.
-
-    It contains its root modules and the modules below them.
-    """
+    """A library or executable: its root modules, and those below them, in ``src_dir``."""
 
     name: str
     src_dir: PurePosixPath
@@ -68,16 +63,11 @@ class Dependency:
 
 @attrs.frozen
 class LakeProject:
-    """A Lean project on disk.
+    """A Lean project on disk, with all paths relative to its folder ``root``.
 
-    Attributes:
-        root: Its folder.
-        toolchain: Text of ``lean-toolchain``, for example ``leanprover/lean4:v4.28.0``.
-        libraries: Its libraries and executables.
-        dependencies: Its locked dependencies, and the packages that it requires by a path.
-        packages_dir: Their folder, relative to the project.
-        only: The single file to trace, relative to the project, whose imports come from the
-            others; default: all files.
+    The ``toolchain`` is the text of ``lean-toolchain``, for example ``leanprover/lean4:v4.28.0``;
+    ``libraries`` include executables, ``dependencies`` packages that it requires by a path. If
+    ``only`` is set, that file alone is traced; its imports come from the others.
     """
 
     root: Path
@@ -106,10 +96,9 @@ class LakeProject:
         return list(dict.fromkeys(inside))
 
     def sources(self) -> dict[str, PurePosixPath]:
-        """Return every source file of the libraries: module → path relative to the project.
+        """Return every source file of the libraries, in their order: module → path in the project.
 
-        The order is that of the lakefile. A file may be a module of two targets, and then has two
-        names here; its path is the same, even if one of them reaches it by a link.
+        A file may be a module of two targets; its path is the same, even if a link leads to it.
         """
         found: dict[str, PurePosixPath] = {}
         known: dict[Path, PurePosixPath] = {}

@@ -1,9 +1,8 @@
 """A Lean repository at one commit: address, name and files."""
 
-from __future__ import annotations
-
 from functools import cached_property
 from pathlib import Path
+from typing import Self
 from urllib.parse import unquote, urlsplit
 
 import attrs
@@ -29,10 +28,7 @@ def _as_url(url: str | Path) -> str:
 
 
 def local_folder(url: str) -> Path | None:
-    """Return the local folder of an address, if any.
-
-    The addresses of the sample projects denote folders of the package.
-    """
+    """Return the local folder of an address, if any; samples' folders are in the package."""
     if packaged := packaged_project(url):
         return packaged
     if url.startswith("file://"):
@@ -114,19 +110,15 @@ class LeanGitRepo:
             object.__setattr__(self, "commit", _resolve(self.url, self.commit))
 
     @classmethod
-    def from_path(cls, path: str | Path, *, url: str | None = None) -> LeanGitRepo:
+    def from_path(cls, path: str | Path, *, url: str | None = None) -> Self:
         """Use a folder in place, without cloning or copying it.
 
         The commit is git's if the folder is the root of a git repository and its sources are those
         of the commit; else it is the name of its content.
 
-        Args:
-            path: The project's folder.
-            url: The address to record; default: ``origin`` of a git repository with
-                unchanged sources, else the folder.
-
-        Raises:
-            TraceError: If the folder does not exist or is not a Lean project.
+        The ``url`` is the address to record; default: ``origin`` of a git repository with
+        unchanged sources, else the folder. A folder that does not exist or is not a Lean project
+        is a TraceError.
         """
         folder = Path(path).expanduser().absolute()
         if not folder.is_dir():
@@ -163,11 +155,7 @@ class LeanGitRepo:
 
     @cached_property
     def project(self) -> LakeProject:
-        """Its toolchain, libraries and dependencies.
-
-        Raises:
-            TraceError: If it is not a Lean project.
-        """
+        """Its toolchain, libraries and dependencies; if it is not a Lean project: a TraceError."""
         file = None if self._folder is not None else local_file(self.url)
         return read_project(self.path) if file is None else project_of_file(file)
 

@@ -1,7 +1,5 @@
 """All Lean files that take part in tracing a repository: its own and its dependencies'."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path, PurePosixPath
@@ -11,12 +9,7 @@ import attrs
 from lean_dojo_v2.errors import TraceError
 from lean_dojo_v2.lean import Header, parse_header, read_source
 from lean_dojo_v2.tracing.project import git
-from lean_dojo_v2.tracing.project.lakefile import (
-    Dependency,
-    LakeProject,
-    module_path,
-    read_project,
-)
+from lean_dojo_v2.tracing.project.lakefile import Dependency, LakeProject, module_path, read_project
 
 CORE_ROOTS = frozenset({"Init", "Std", "Lean", "Lake"})
 """Roots of the modules that come with Lean itself."""
@@ -41,14 +34,11 @@ class SourceFile:
 
 @attrs.frozen
 class Workspace:
-    """The files of a repository and, if available, of its dependencies.
+    """The files of a repository and, if available, of its dependencies, by module.
 
-    Attributes:
-        project: The project.
-        files: Every file by its module; of dependencies only imported ones.
-        imports: For each module its direct imports among them, in the order of its header.
-        packages: For unavailable modules: the dependency by the root of the module.
-        unusable: Unreadable files of the repository by path, with the reason; not among ``files``.
+    Of dependencies there are only imported ``files``; ``imports`` are direct, in a header's order;
+    ``packages`` name the dependency of unavailable modules by their root; ``unusable`` are
+    unreadable files of the repository by path, with the reason.
     """
 
     project: LakeProject
@@ -61,8 +51,7 @@ class Workspace:
     def own(self) -> list[SourceFile]:
         """The repository's own files, each once, imported ones first; or the single file.
 
-        For a file in two targets, the module imported by others counts, else that of the first
-        declared target.
+        Of a file in two targets, the module that others import counts, else the first target's.
         """
         imported = {name for file in self.files.values() for name in file.header.modules}
         chosen: dict[str, str] = {}
@@ -113,10 +102,7 @@ class Workspace:
 
 
 def read_workspace(project: LakeProject, *, fetch: bool = False) -> Workspace:
-    """Read the files of a project and those of its dependencies that it imports.
-
-    With ``fetch``, dependencies that Lake has not fetched are cloned.
-    """
+    """Read a project and what it imports of its dependencies, with ``fetch`` cloned ones."""
     unusable: dict[str, str] = {}
     files = {f.module: f for f in _read(project, project.root, PurePosixPath(), unusable)}
     if not files:

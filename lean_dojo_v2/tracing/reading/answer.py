@@ -5,8 +5,6 @@ definition and usages, each a place ``[line, unit, end line,
 end unit, …]`` from 0, in UTF-16 units. The rest after the four numbers depends on the version.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
@@ -14,37 +12,30 @@ from typing import Any, TypeAlias
 from lean_dojo_core.records import Position
 from lean_dojo_v2.errors import TraceError
 from lean_dojo_v2.lean import LeanMessage, PositionMap, recorded_digest
+from lean_dojo_v2.tracing.reading import records
 from lean_dojo_v2.tracing.reading.names import user_name
-from lean_dojo_v2.tracing.reading.records import (
-    Declared,
-    Definition,
-    ElaboratedTactic,
-    Elaboration,
-    Reference,
-    Span,
-)
 
 Fields: TypeAlias = Mapping[str, Any]
 
 
-def read_answer(answer: Fields, places: PositionMap) -> Elaboration:
+def read_answer(answer: Fields, places: PositionMap) -> records.Elaboration:
     """Read the answer; ``bytes`` are positions in the text that was sent."""
 
-    def span(item: Fields) -> Span:
+    def span(item: Fields) -> records.Span:
         start, end = item["bytes"]
         return places.index_of_byte(start), places.index_of_byte(end)
 
     try:
-        return Elaboration(
+        return records.Elaboration(
             commands=tuple(map(span, answer["commands"])),
             declared=tuple(
-                Declared(
+                records.Declared(
                     *span(one), one["lean_name"], span(one["statement"])[1], tuple(one["uses"])
                 )
                 for one in answer["declarations"]
             ),
             steps=tuple(
-                ElaboratedTactic(
+                records.ElaboratedTactic(
                     *span(tactic),
                     tactic["state_before"],
                     tactic["state_after"],
@@ -53,7 +44,7 @@ def read_answer(answer: Fields, places: PositionMap) -> Elaboration:
                 for tactic in answer["tactics"]
             ),
             definitions=tuple(
-                Definition(name, _span(info["definition"], places)[0])
+                records.Definition(name, _span(info["definition"], places)[0])
                 for name, info in _constants(answer)
                 if info["definition"]
             ),
@@ -72,13 +63,10 @@ def _constants(answer: Fields) -> Iterator[tuple[str, Fields]]:
         yield str(json.loads(key)["c"]["n"]), info
 
 
-def _references(answer: Fields, places: PositionMap) -> list[Reference]:
-    """Return the identifiers that denote constants, in the order of the text.
-
-    Lean writes them in the order of a hash table.
-    """
+def _references(answer: Fields, places: PositionMap) -> list[records.Reference]:
+    """Return the identifiers that denote constants, in the order of the text."""
     homes: dict[str, Fields] = {item["lean_name"]: item for item in answer["references"]}
-    found: list[Reference] = []
+    found: list[records.Reference] = []
     for name, info in _constants(answer):
         home = homes.get(name, {})
         module, defined = home.get("module"), (_place(home, "def_pos"), _place(home, "def_end_pos"))
@@ -86,7 +74,9 @@ def _references(answer: Fields, places: PositionMap) -> list[Reference]:
             start, end = map(places.position, _span(info["definition"], places))
             module, defined = answer["module"], (start, end)
         spans = (_span(usage, places) for usage in info["usages"])
-        found += (Reference(user_name(name), module or "", *span, *defined) for span in spans)
+        found += (
+            records.Reference(user_name(name), module or "", *span, *defined) for span in spans
+        )
     return sorted(found, key=lambda one: (one.start, one.end, one.full_name))
 
 
@@ -95,6 +85,6 @@ def _place(home: Fields, key: str) -> Position | None:
     return None if place is None else (int(place[0]), int(place[1]))
 
 
-def _span(place: Sequence[Any], places: PositionMap) -> Span:
+def _span(place: Sequence[Any], places: PositionMap) -> records.Span:
     line, unit, end_line, end_unit = map(int, place[:4])
     return places.index_of_utf16(line, unit), places.index_of_utf16(end_line, end_unit)

@@ -5,8 +5,6 @@ Lean says what its own commands declare. Commands of the project's own (``lemma 
 that they define counts.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 
@@ -34,18 +32,11 @@ _PREFIXES = frozenset(
 
 @attrs.frozen
 class Declaration:
-    """A declaration of a file.
+    """A declaration of a file, by indices into its text; an anonymous one is named after its line.
 
-    Attributes:
-        full_name: Its name, as the user writes it if private; an anonymous one is named after its
-            line.
-        constant: Its name as Lean has it.
-        keyword: ``theorem``, ``def``, ``structure``, …
-        outer: Index of its start, including its docstring.
-        start: Index of its first modifier or keyword.
-        end: Index after its last character.
-        statement_end: Index after its statement, by Lean's parser; ``None`` if the project's own
-            command declares it.
+    The ``full_name`` is as the user writes it, ``constant`` as Lean has it. The text is that from
+    ``outer``, with a docstring, or ``start``, the first modifier or keyword, to before ``end``.
+    There is no ``statement_end`` by Lean's parser if the project's own command declares it.
     """
 
     full_name: str

@@ -9,8 +9,6 @@ left out. A member that runs several times (``all_goals``, ``repeat``) counts wi
 The engine selects the members; the rest is decided here.
 """
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left, bisect_right
 from collections import Counter
@@ -28,15 +26,8 @@ from lean_dojo_core.records import (
     Premise,
     TracedTactic,
 )
-from lean_dojo_v2.lean import (
-    NAME_PART,
-    LeanMessage,
-    PositionMap,
-    Severity,
-    all_tokens,
-    code_tokens,
-    without_comments,
-)
+from lean_dojo_v2 import lean
+from lean_dojo_v2.tracing.reading import records
 from lean_dojo_v2.tracing.reading.declarations import (
     KEYWORDS,
     THEOREMS,
@@ -45,17 +36,8 @@ from lean_dojo_v2.tracing.reading.declarations import (
     declarations,
     statement,
 )
-from lean_dojo_v2.tracing.reading.records import (
-    ElaboratedTactic,
-    Elaboration,
-    FileError,
-    Reference,
-    Span,
-    TracedFile,
-    TracedTheorem,
-)
 
-_IDENTIFIER = re.compile(rf"\.?{NAME_PART}(?:\.{NAME_PART})*\Z")
+_IDENTIFIER = re.compile(rf"\.?{lean.NAME_PART}(?:\.{lean.NAME_PART})*\Z")
 _SORRY_WORDS = frozenset({"sorry", "admit", "sorryAx", "stop"})
 _SORRY_WARNING = re.compile(r"declaration uses ['`‘]sorry['`’]")
 
@@ -81,19 +63,19 @@ PathOf = Callable[[str], str | None]
 
 
 def extract(
-    path: str, text: str, elaboration: Elaboration, imports: Sequence[str], path_of: PathOf
-) -> TracedFile:
+    path: str, text: str, elaboration: records.Elaboration, imports: Sequence[str], path_of: PathOf
+) -> records.TracedFile:
     """Make the record of a file, given by its path in the repository and its elaborated text."""
-    places = PositionMap(text)
+    places = lean.PositionMap(text)
     commands = sorted((start, end) for start, end in elaboration.commands if start < end)
     reader = _FileReader(text, places, elaboration, path_of)
     found, others = declarations(
         text, commands, elaboration.declared, elaboration.definitions, reader.step_starts
     )
-    messages = [m for m in elaboration.messages if m.severity is Severity.ERROR]
+    messages = [m for m in elaboration.messages if m.severity is lean.Severity.ERROR]
     errors = _starts(messages, places)
     placed = zip(map(places.position, errors), messages, strict=True)
-    told = [FileError(*place, message.data.strip()) for place, message in placed]
+    told = [records.FileError(*place, message.data.strip()) for place, message in placed]
     # Lean continues after an error as if the declaration were proven.
     broken = dict.fromkeys(d.constant for d in found if _inside(d, errors))
     failed = _failed(commands, errors)
@@ -109,7 +91,7 @@ def extract(
     }  # fmt: skip
     uses = {proof.constant: reader.named(d) for d, proof in zip(sound, elsewhere, strict=True)}
     uses |= {one.constant: one.uses for one in elaboration.declared if one.constant is not None}
-    return TracedFile(
+    return records.TracedFile(
         path,
         tuple(imports),
         tuple(reader.theorem(d) for d in found if d.is_theorem and d.constant not in broken),
@@ -126,22 +108,22 @@ def extract(
     )
 
 
-def _failed(commands: Sequence[Span], errors: Iterable[int]) -> list[Span]:
+def _failed(commands: Sequence[records.Span], errors: Iterable[int]) -> list[records.Span]:
     """Return the commands with an error; header errors belong to none."""
     starts = [start for start, _ in commands]
     indices = {bisect_right(starts, error) - 1 for error in errors} - {-1}
     return [commands[index] for index in sorted(indices)]
 
 
-def _lost(text: str, failed: Iterable[Span]) -> Iterator[str]:
+def _lost(text: str, failed: Iterable[records.Span]) -> Iterator[str]:
     """Yield the names, without namespaces, defined by commands with an error."""
     for start, end in failed:
-        for keyword, name in pairwise(code_tokens(text, start, end)):
+        for keyword, name in pairwise(lean.code_tokens(text, start, end)):
             if keyword.text in KEYWORDS - THEOREMS and name.kind == "ident":
                 yield name.text.rpartition(".")[2]
 
 
-def _starts(messages: Iterable[LeanMessage], places: PositionMap) -> list[int]:
+def _starts(messages: Iterable[lean.LeanMessage], places: lean.PositionMap) -> list[int]:
     return [places.index(message.pos.line, message.pos.column) for message in messages]
 
 
@@ -149,10 +131,10 @@ def _inside(declaration: Declaration, starts: Iterable[int]) -> bool:
     return any(declaration.outer <= start < declaration.end for start in starts)
 
 
-def _premise(declaration: Declaration, text: str, places: PositionMap) -> Premise:
+def _premise(declaration: Declaration, text: str, places: lean.PositionMap) -> Premise:
     return Premise(
         declaration.full_name,
-        without_comments(text[declaration.start : declaration.end]),
+        lean.without_comments(text[declaration.start : declaration.end]),
         places.position(declaration.outer),
         places.position(declaration.end),
         declaration.keyword,
@@ -163,7 +145,7 @@ class _FileReader:
     """Extracts theorems from one file's elaboration; the arguments are those of :func:`extract`."""
 
     def __init__(
-        self, text: str, places: PositionMap, elaboration: Elaboration, path_of: PathOf
+        self, text: str, places: lean.PositionMap, elaboration: records.Elaboration, path_of: PathOf
     ) -> None:
         self.text = text
         self.places = places
@@ -178,13 +160,13 @@ class _FileReader:
         )
         self.sorries = _starts(sorries, places)
 
-    def theorem(self, declaration: Declaration) -> TracedTheorem:
+    def theorem(self, declaration: Declaration) -> records.TracedTheorem:
         """Make the record of a theorem."""
         stated, proof = statement(self.text, declaration)
-        words = code_tokens(self.text, proof, declaration.end)
+        words = lean.code_tokens(self.text, proof, declaration.end)
         # the proof of a side condition of the statement, as in `a[i]'(by omega)`, is not a step
         steps = self.steps[between(self.step_starts, proof, declaration.end)]
-        return TracedTheorem(
+        return records.TracedTheorem(
             declaration.full_name,
             declaration.constant,
             stated,
@@ -203,7 +185,7 @@ class _FileReader:
             stated += len(self.steps[between(self.step_starts, declaration.start, proof)])
         return dict(+(self._no_steps + Counter({IN_STATEMENT: stated})))
 
-    def elsewhere(self, declaration: Declaration, path: str) -> TracedTheorem:
+    def elsewhere(self, declaration: Declaration, path: str) -> records.TracedTheorem:
         """Make the record of a proof outside a theorem; all its tactics count."""
         record = self.theorem(declaration)
         inside = self.steps[between(self.step_starts, declaration.start, declaration.end)]
@@ -223,14 +205,14 @@ class _FileReader:
     def _not_constants(self, start: int, end: int) -> Iterator[str]:
         """Yield the identifiers in a range of the text that are not constants, each once."""
         seen: set[str] = set()
-        for word in code_tokens(self.text, start, end):
+        for word in lean.code_tokens(self.text, start, end):
             at = bisect_left(self.reference_starts, word.start)
             means = at < len(self.references) and self.references[at].start == word.start
             if word.kind == "ident" and not means and word.text not in seen:
                 seen.add(word.text)
                 yield word.text
 
-    def _tactic(self, step: ElaboratedTactic, theorem: str) -> TracedTactic:
+    def _tactic(self, step: records.ElaboratedTactic, theorem: str) -> TracedTactic:
         annotations: list[Annotation] = []
         marked: list[str] = []
         position = step.start
@@ -264,7 +246,7 @@ class _FileReader:
             digest=step.digest,
         )
 
-    def _used(self, step: ElaboratedTactic, theorem: str) -> Iterable[Reference]:
+    def _used(self, step: records.ElaboratedTactic, theorem: str) -> Iterable[records.Reference]:
         """Yield the references inside a step that do not overlap, in order."""
         position = step.start
         inside = self.references[between(self.reference_starts, step.start, step.end)]
@@ -275,22 +257,20 @@ class _FileReader:
 
 
 def _counted(
-    text: str, steps: Iterable[ElaboratedTactic], others: Counter[str]
-) -> list[ElaboratedTactic]:
-    """Keep the steps that count, each once, outer ones first.
-
-    ``others`` counts the rest by reason.
+    text: str, steps: Iterable[records.ElaboratedTactic], others: Counter[str]
+) -> list[records.ElaboratedTactic]:
+    """Keep the steps that count, each once, outer ones first; count the ``others`` by reason.
 
     Macros make sequences from parts of the source: ``have : p := by …`` from the members of its
     ``by``, which count, and ``a <;> b`` from ``a`` and ``b``, which do not. The latter are
     recognised by position: at the start of a longer member, or after the combinator.
     """
-    found: dict[int, dict[int, ElaboratedTactic]] = {}
+    found: dict[int, dict[int, records.ElaboratedTactic]] = {}
     for step in steps:
         before_it = text[max(step.start - _COMBINATOR_GAP, 0) : step.start].rstrip()
         if step.start < step.end and not before_it.endswith(_COMBINATORS):
             found.setdefault(step.start, {}).setdefault(step.end, step)
-    counted: list[ElaboratedTactic] = []
+    counted: list[records.ElaboratedTactic] = []
     for start in sorted(found):
         step = found[start][max(found[start])]
         if step.before not in {NO_GOALS, step.after}:
@@ -300,9 +280,9 @@ def _counted(
     return counted
 
 
-def _usable(text: str, references: Iterable[Reference]) -> list[Reference]:
+def _usable(text: str, references: Iterable[records.Reference]) -> list[records.Reference]:
     """Keep references that are identifiers in the text; one for each place, in order."""
-    best: dict[tuple[int, int], Reference] = {}
+    best: dict[tuple[int, int], records.Reference] = {}
     for reference in references:
         name = text[reference.start : reference.end]
         if not _IDENTIFIER.match(name):
@@ -325,7 +305,7 @@ def dedent(tactic: str, column: int) -> str:
     if "\n" not in tactic:
         return tactic
     strings = [
-        (t.start, t.end) for t in all_tokens(tactic) if t.kind == "string" and "\n" in t.text
+        (t.start, t.end) for t in lean.all_tokens(tactic) if t.kind == "string" and "\n" in t.text
     ]
     lines: list[str] = []
     position = 0

@@ -1,7 +1,5 @@
 """Internal names of Lean, and names as users write them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 

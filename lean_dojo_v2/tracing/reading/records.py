@@ -5,8 +5,6 @@ index after the last one, and ``constant`` Lean's internal name, unique in the p
 ``full_name`` is the name as the user writes it.
 """
 
-from __future__ import annotations
-
 from typing import TypeAlias
 
 import attrs
@@ -20,10 +18,7 @@ Span: TypeAlias = tuple[int, int]
 
 @attrs.frozen
 class ElaboratedTactic:
-    """A tactic of the source, a member of a tactic sequence, with the goals before and after it.
-
-    ``digest`` is that of the first goal before it, if any.
-    """
+    """A member of a tactic sequence, the goals around it, and the digest of the first one."""
 
     start: int
     end: int
@@ -56,10 +51,7 @@ class Definition:
 
 @attrs.frozen
 class Reference:
-    """An identifier of a file that denotes a constant of a module.
-
-    ``def_start`` and ``def_end`` are the range of the name in its defining file, if known.
-    """
+    """An identifier that denotes a constant of a module, and where that is defined."""
 
     full_name: str
     module: str
@@ -89,15 +81,11 @@ class Elaboration:
 
 @attrs.frozen
 class TracedTheorem:
-    """A theorem of a file, not yet bound to a repository.
+    """A theorem of a file, not yet bound to a repository; a docstring before it is no part of it.
 
-    Attributes:
-        statement: Source text of the statement, from its first modifier up to and with ``:=``.
-        start: Where the statement starts (a docstring before it is not part of it).
-        end: Where the proof ends.
-        has_sorry: Whether its proof contains ``sorry``, in any form.
-        variables: Identifiers of the statement that are not constants, each once.
-        kind: Its keyword; not ``theorem`` or ``lemma`` for a proof outside theorems.
+    The ``statement`` is source text from its first modifier up to and with ``:=``; ``variables``
+    are its identifiers that are not constants, each once. The ``kind`` is its keyword; not
+    ``theorem`` or ``lemma`` for a proof outside theorems.
     """
 
     full_name: str

@@ -4,12 +4,11 @@ Every file is one request. The embedded engine gets the sources in one folder, a
 files; for the native engine Lake builds the project.
 """
 
-from __future__ import annotations
-
 import logging
+import os
 import re
 import shutil
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from functools import cache, partial
 from graphlib import TopologicalSorter
@@ -21,45 +20,26 @@ from typing import Any, TypeAlias
 import orjson
 import psutil
 
+from lean_dojo_v2 import lean
 from lean_dojo_v2.files import atomic_write_bytes
-from lean_dojo_v2.lean import (
-    EMBEDDED_LEAN_VERSION,
-    EMBEDDED_PACKAGE,
-    FOREIGN_VARIABLE,
-    LEAN_INSTALL_URL,
-    EngineName,
-    EnginePool,
-    EngineUnavailableError,
-    LeanError,
-    PoolConfig,
-    PositionMap,
-    Server,
-    available_cores,
-    chosen_engine,
-    compiled_for,
-    find_repl,
-    select_engine,
-    toolchain_of,
-)
-from lean_dojo_v2.tracing.project.content import lake_state, state_of_data
-from lean_dojo_v2.tracing.project.lakefile import (
-    LakeProject,
-    find_lakefile,
-    module_path,
-)
+from lean_dojo_v2.tracing.project.content import data_of, lake_state, readable_files, state_of_data
+from lean_dojo_v2.tracing.project.lakefile import LakeProject, find_lakefile, module_path
 from lean_dojo_v2.tracing.project.workspace import SourceFile, Workspace, imported_first
 from lean_dojo_v2.tracing.reading.answer import read_answer
 from lean_dojo_v2.tracing.reading.records import Elaboration
 from lean_dojo_v2.tracing.running.lake import Options, build, package_options
-from lean_dojo_v2.tracing.running.layout import lay_out
 
 _log = logging.getLogger(__name__)
 
 ENGINE_MB = 1_300
 """Memory of one embedded engine during tracing."""
 MEMORY_LIMIT_MB = 4_000
+_READS = re.compile(r"\b(?:include_str|include_bytes|FS|FilePath|readFile|readBinFile)\b")
+"""Identifiers of functions that read files; without any, no files need to be copied."""
+_MOST_BYTES = 1 << 30
+"""So much of a project is copied for its programs."""
 
-Outcomes: TypeAlias = Generator[tuple[SourceFile, Elaboration | LeanError], None, None]
+Outcomes: TypeAlias = Generator[tuple[SourceFile, Elaboration | lean.LeanError], None, None]
 """Must be closed if not exhausted, since engines work ahead."""
 Imports: TypeAlias = Mapping[str, Sequence[str]]
 Job: TypeAlias = Callable[..., Any]
@@ -67,26 +47,23 @@ Job: TypeAlias = Callable[..., Any]
 
 
 def elaborate(
-    server: Server,
+    server: lean.Server,
     file: SourceFile,
     timeout: float,
     *,
     options: Options | None = None,
     keep: Path | None = None,
 ) -> Elaboration:
-    """Elaborate a file on an engine, which finds the imports in its project.
-
-    ``keep`` is the project folder in which to compile the file, if others import it from sources.
-    """
+    """Elaborate a file, and compile it into the project ``keep`` if others import it."""
     wanted = {"olean": keep is not None}
     fields = {**_fields(file), **wanted, "options": dict(options or {})}
     answer = server.ask("dojo.trace", fields, timeout)
     if keep is not None:
         _keep(answer, file, keep)
-    return read_answer(answer, PositionMap(file.text))
+    return read_answer(answer, lean.PositionMap(file.text))
 
 
-def compile_module(server: Server, file: SourceFile, timeout: float, *, keep: Path) -> None:
+def compile_module(server: lean.Server, file: SourceFile, timeout: float, *, keep: Path) -> None:
     """Compile a file into its project folder, for files that import it."""
     _keep(server.ask("dojo.compile", _fields(file), timeout), file, keep)
 
@@ -102,19 +79,46 @@ def _keep(answer: Mapping[str, Any], file: SourceFile, folder: Path) -> None:
         atomic_write_bytes(path, bytes(orjson.loads(answer["olean"])))
 
 
-class EmbeddedEngine:
-    """Embedded engines: ``jobs`` of them, by default one per core as memory allows.
+def lay_out(workspace: Workspace, folder: Path) -> None:
+    """Write modules where the engine looks for them, and what the project's programs read."""
+    if any(_READS.search(file.text) for file in workspace.all):
+        _copy(workspace.project, folder)
+    for file in workspace.all:
+        path = folder / module_path(file.module)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(file.text, encoding="utf-8", newline="\n")
 
-    Results depend on the ``identity``: the engine and its version.
-    """
+
+def _copy(project: LakeProject, folder: Path) -> None:
+    """Copy the files of the project and of fetched packages; of a single file what it names."""
+    if find_lakefile(project.root) is None:
+        sources: Iterable[Path] = data_of(project).values()
+    else:
+        places = (project.root / project.place_of(d) for d in project.dependencies)
+        packages = [project.root, *(place for place in places if place.is_dir())]
+        sources = chain.from_iterable(map(readable_files, packages))
+    left = _MOST_BYTES
+    for source in sources:
+        left -= source.stat().st_size
+        if left < 0:
+            _log.warning("%s: programs of the project cannot read all of it", project.root)
+            return
+        target = Path(os.path.normpath(folder / os.path.relpath(source, project.root)))
+        if target.is_relative_to(folder):  # not a package elsewhere
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, target)
+
+
+class EmbeddedEngine:
+    """Embedded engines: ``jobs`` of them, by default one per core as memory allows."""
 
     def __init__(self, workspace: Workspace, jobs: int | None, timeout: float) -> None:
         if foreign := workspace.foreign():
             module, path = foreign
-            raise EngineUnavailableError(
+            raise lean.EngineUnavailableError(
                 f"{path} imports {module}, and the embedded Lean engine has only Lean's own "
                 "library and sources, no Mathlib and no compiled packages. Trace with the "
-                f"project's own Lean: install it with elan ({LEAN_INSTALL_URL}), run "
+                f"project's own Lean: install it with elan ({lean.LEAN_INSTALL_URL}), run "
                 "`lake exe cache get` (Mathlib) and `lake build` in the project, then use "
                 "--engine native (or LEAN_DOJO_ENGINE=native)."
             )
@@ -122,29 +126,23 @@ class EmbeddedEngine:
         self._workspace = workspace
         self._jobs = jobs
         self._timeout = timeout
-        self.identity = f"embedded {EMBEDDED_PACKAGE} Lean {EMBEDDED_LEAN_VERSION}"
+        self.identity = f"embedded {lean.EMBEDDED_PACKAGE} Lean {lean.EMBEDDED_LEAN_VERSION}"
 
     def state(self) -> str:
-        """Return what results depend on besides the engine and the texts of the files.
-
-        It is a hash of the files named by the sources; the embedded engine uses no options.
-        """
+        """Return what results depend on besides texts of Lean: a hash of files that they name."""
         return state_of_data(self._workspace.project)
 
     def run(self, files: Sequence[SourceFile]) -> Outcomes:
-        """Elaborate files; yield an error for one on which the engine fails.
-
-        Files that are only imported are compiled, not elaborated.
-        """
+        """Elaborate files; yield an error for one on which the engine fails."""
         room = psutil.virtual_memory().available // (ENGINE_MB << 20)
-        size = self._jobs or max(1, min(available_cores(), room))
+        size = self._jobs or max(1, min(lean.available_cores(), room))
         wanted = {file.module for file in files}
         known = self._workspace.imports
         imports = {name: known[name] for name in imported_first(known, sorted(wanted))}
         imported = set(chain.from_iterable(imports.values()))
         with TemporaryDirectory(prefix="lean-dojo-") as folder:
             lay_out(self._workspace, Path(folder))
-            config = PoolConfig(
+            config = lean.PoolConfig(
                 size=min(size, len(imports)),
                 engine="embedded",
                 project_path=folder,
@@ -167,19 +165,19 @@ class NativeEngine:
 
     def __init__(self, project: LakeProject, jobs: int | None, timeout: float) -> None:
         if shutil.which("lake") is None:
-            raise EngineUnavailableError(
+            raise lean.EngineUnavailableError(
                 "Tracing with the project's own Lean needs `lake` on the PATH. Install it with "
-                f"elan ({LEAN_INSTALL_URL})."
+                f"elan ({lean.LEAN_INSTALL_URL})."
             )
-        if find_repl() is not None:
-            raise EngineUnavailableError(
-                f"{FOREIGN_VARIABLE} names an engine that cannot trace. Unset it, or use --engine "
-                "embedded."
+        if lean.find_repl() is not None:
+            raise lean.EngineUnavailableError(
+                f"{lean.FOREIGN_VARIABLE} names an engine that cannot trace. Unset it, or use "
+                "--engine embedded."
             )
-        self._lean = toolchain_of(project.root)
+        self._lean = lean.toolchain_of(project.root)
         self._project = project
         self._options_of = cache(partial(package_options, project))
-        self._jobs = jobs or available_cores()
+        self._jobs = jobs or lean.available_cores()
         self._timeout = timeout
         self.identity = f"native {self._lean.said}"
 
@@ -191,9 +189,9 @@ class NativeEngine:
     def run(self, files: Sequence[SourceFile]) -> Outcomes:
         """Build the project, then as :meth:`EmbeddedEngine.run`."""
         # First, so that an old Lean is reported before a long build.
-        compiled_for(self._lean, self._project.root)
+        lean.compiled_for(self._lean, self._project.root)
         build(self._project.root)
-        config = PoolConfig(
+        config = lean.PoolConfig(
             size=min(self._jobs, len(files)),
             engine="native",
             project_path=self._project.root,
@@ -213,20 +211,17 @@ Engine: TypeAlias = EmbeddedEngine | NativeEngine
 
 
 def _in_order(
-    config: PoolConfig,
+    config: lean.PoolConfig,
     files: Mapping[str, SourceFile],
     imports: Imports,
     job: Callable[[SourceFile], Job],
 ) -> Outcomes:
-    """Run each file's job after those of its imports, whose results it needs.
-
-    If Lean fails on a file, the files that import it are not tried.
-    """
+    """Run each file's job after those of its imports; skip what imports one that fails."""
     order = TopologicalSorter(imports)
     order.prepare()
     running: dict[Future[Any], SourceFile] = {}
-    lost: dict[str, LeanError] = {}
-    with EnginePool(config) as pool:
+    lost: dict[str, lean.LeanError] = {}
+    with lean.EnginePool(config) as pool:
         while order.is_active():
             for module in order.get_ready():
                 file = files[module]
@@ -244,18 +239,18 @@ def _in_order(
                 file = running.pop(future)
                 try:
                     outcome = future.result()
-                except EngineUnavailableError:
+                except lean.EngineUnavailableError:
                     raise
-                except LeanError as error:
+                except lean.LeanError as error:
                     [first, *_] = str(error).splitlines() or [""]
-                    lost[file.module] = LeanError(f"imports {file.path}, and there: {first}")
+                    lost[file.module] = lean.LeanError(f"imports {file.path}, and there: {first}")
                     outcome = error
                 yield file, outcome
 
 
 def _warn_of_another_lean(project: LakeProject) -> None:
     """Warn if a project is written for another Lean."""
-    wanted, ours = _release(project.lean_version), _release(EMBEDDED_LEAN_VERSION)
+    wanted, ours = _release(project.lean_version), _release(lean.EMBEDDED_LEAN_VERSION)
     if wanted and wanted != ours:
         _log.warning(
             "%s is written for Lean %s, and the embedded engine is Lean %s: where they differ, the "
@@ -264,7 +259,7 @@ def _warn_of_another_lean(project: LakeProject) -> None:
             project.root,
             wanted,
             ours,
-            LEAN_INSTALL_URL,
+            lean.LEAN_INSTALL_URL,
         )
 
 
@@ -275,20 +270,19 @@ def _release(version: str) -> str:
 
 
 def choose_engine(
-    name: EngineName | str,
+    name: lean.EngineName | str,
     project: LakeProject,
     workspace: Workspace,
     *,
     jobs: int | None = None,
     timeout: float = 600.0,
 ) -> Engine:
-    """Choose the engine that elaborates a project's files, each within ``timeout`` seconds.
-
-    ``auto`` means the same as for proving, see :mod:`lean_dojo_v2.lean.engines.selection`.
-    """
+    """Choose the engine that elaborates a project's files, as for proving."""
     lone = project.only is not None and find_lakefile(project.root) is None
     place, foreign = (None, None) if lone else (project.root, workspace.foreign())
-    native = select_engine(name, place, needs_native=foreign is not None) == "native"
-    if native and not (foreign and chosen_engine(name) == "auto" and shutil.which("lake") is None):
+    native = lean.select_engine(name, place, needs_native=foreign is not None) == "native"
+    if native and not (
+        foreign and lean.chosen_engine(name) == "auto" and shutil.which("lake") is None
+    ):
         return NativeEngine(project, jobs, timeout)
     return EmbeddedEngine(workspace, jobs, timeout)

@@ -4,8 +4,6 @@ The options are ``leanOptions`` and ``moreLeanArgs``. ``weakLeanArgs`` are ignor
 definition they change no result.
 """
 
-from __future__ import annotations
-
 import logging
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
@@ -38,11 +36,27 @@ _NO_LIMIT = (1 << 31) - 1
 """The engine's value for ``maxHeartbeats = 0``, since it refuses a limit of 0."""
 
 
-def build(root: Path) -> None:
-    """Build a project, so that its files can import each other.
+@attrs.frozen
+class LeanOptions:
+    """Options for every file of a package, and further options per library and executable.
 
-    Files that fail to build are not an error here; tracing reports their errors.
+    ``targets`` are root modules with further options, ``left_out`` other arguments of ``lean``.
     """
+
+    package: Options = attrs.field(factory=dict)
+    targets: tuple[tuple[tuple[str, ...], Options], ...] = ()
+    left_out: tuple[str, ...] = ()
+
+    def of(self, module: str) -> Options:
+        """Return the options of a module."""
+        for roots, options in self.targets:
+            if any(module == root or module.startswith(f"{root}.") for root in roots):
+                return {**self.package, **options}
+        return self.package
+
+
+def build(root: Path) -> None:
+    """Build a project, so that files can import each other; tracing reports their errors."""
     if find_lakefile(root) is None:
         return
     try:
@@ -80,25 +94,6 @@ def _configuration(root: Path, folder: Path) -> dict[str, Any]:
         except (EngineUnavailableError, OSError) as error:
             _log.warning("%s: traced without its leanOptions: %s", lakefile, error)
             return {}
-
-
-@attrs.frozen
-class LeanOptions:
-    """Options for every file of a package, and further options per library and executable.
-
-    ``targets`` are root modules with further options, ``left_out`` other arguments of ``lean``.
-    """
-
-    package: Options = attrs.field(factory=dict)
-    targets: tuple[tuple[tuple[str, ...], Options], ...] = ()
-    left_out: tuple[str, ...] = ()
-
-    def of(self, module: str) -> Options:
-        """Return the options of a module."""
-        for roots, options in self.targets:
-            if any(module == root or module.startswith(f"{root}.") for root in roots):
-                return {**self.package, **options}
-        return self.package
 
 
 def read_options(configuration: Mapping[str, Any]) -> LeanOptions:

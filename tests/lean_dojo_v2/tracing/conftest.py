@@ -156,7 +156,7 @@ def shared_pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedPool
 @pytest.fixture
 def one_engine(shared_pool: SharedPool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Trace with the engine that all tests share."""
-    monkeypatch.setattr("lean_dojo_v2.tracing.running.engines.EnginePool", shared_pool)
+    monkeypatch.setattr("lean_dojo_v2.lean.EnginePool", shared_pool)
 
 
 @pytest.fixture(scope="session")
@@ -164,7 +164,7 @@ def edge(shared_pool: SharedPool, tmp_path_factory: pytest.TempPathFactory) -> R
     """The edge project, traced once for all tests."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAID_DIR", str(tmp_path_factory.mktemp("edge")))
-        patch.setattr("lean_dojo_v2.tracing.running.engines.EnginePool", shared_pool)
+        patch.setattr("lean_dojo_v2.lean.EnginePool", shared_pool)
         repo = LeanGitRepo.from_path(EDGE_PROJECT, url="https://example.org/edge/project")
         return trace_repository(repo, engine="embedded", date="2026-01-02T03:04:05")
 

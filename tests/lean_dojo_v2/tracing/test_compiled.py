@@ -14,8 +14,7 @@ from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.pool.local import EnginePool
 from lean_dojo_v2.tracing import LeanGitRepo
 from lean_dojo_v2.tracing.project.workspace import SourceFile, Workspace, read_workspace
-from lean_dojo_v2.tracing.running.engines import EmbeddedEngine, compile_module, elaborate
-from lean_dojo_v2.tracing.running.layout import lay_out
+from lean_dojo_v2.tracing.running.engines import EmbeddedEngine, compile_module, elaborate, lay_out
 
 A = """import Lean
 namespace Foo

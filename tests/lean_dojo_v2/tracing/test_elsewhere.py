@@ -86,7 +86,7 @@ def traced(shared_pool: SharedPool, tmp_path_factory: pytest.TempPathFactory) ->
     (folder / "Lib.lean").write_text(TEXT)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAID_DIR", str(tmp_path_factory.mktemp("raid")))
-        patch.setattr("lean_dojo_v2.tracing.running.engines.EnginePool", shared_pool)
+        patch.setattr("lean_dojo_v2.lean.EnginePool", shared_pool)
         return trace_repository(LeanGitRepo.from_path(folder), engine="embedded", jobs=1)
 
 

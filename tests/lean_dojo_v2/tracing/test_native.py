@@ -58,5 +58,5 @@ def test_the_edge_project(edge: Repository) -> None:
 def test_ordinary_lean(tmp_path: Path, shared_pool, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = some_chapters(tmp_path / "ordinary")
     native = traced(folder, "native")
-    monkeypatch.setattr("lean_dojo_v2.tracing.running.engines.EnginePool", shared_pool)
+    monkeypatch.setattr("lean_dojo_v2.lean.EnginePool", shared_pool)
     assert_same(native, traced(folder, "embedded"))

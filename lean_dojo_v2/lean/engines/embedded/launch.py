@@ -9,8 +9,6 @@ The program that it runs comes compiled with us; where its source was changed, t
 itself compiles it once.
 """
 
-from __future__ import annotations
-
 import hashlib
 import subprocess
 import sys
@@ -67,8 +65,7 @@ def embedded_plan(
 ) -> LaunchPlan:
     """Return the launch plan of the embedded engine, installing it first if necessary.
 
-    The imports are modules of Init, Std or Lean. The engine may read the folder ``project``; the
-    kernel keeps its memory to the limit.
+    It imports modules of Init, Std or Lean, and may read the folder ``project``.
     """
     home = ensure_installed()
     image = image_of(home, [*imports, *core_options])
@@ -89,11 +86,7 @@ def embedded_plan(
 
 
 def image_of(home: Path, words: Sequence[str]) -> Path:
-    """Return the image of an engine that has these imports and options; make it if necessary.
-
-    It is the memory of an engine right after its start. A process that elaborates nothing makes it;
-    engines can read it, but not write it.
-    """
+    """Return the image of a new engine with these imports and options; make it if necessary."""
     compiled = compiled_for(home)
     host = [path.read_bytes() for path in sorted(_HOST.glob("*.js"))]
     parts = [home.name, compiled.parent.name, *words]
@@ -109,9 +102,7 @@ def prepare_embedded(home: Path) -> None:
     it has run often. This Lean is large, so each new engine would spend seconds of the processor on
     that. Here one process elaborates a text of ours, and the machine code that V8 has optimised by
     then is kept. It only saves time: without it there is a message, and engines start more slowly.
-
-    Raises:
-        EngineUnavailableError: The image cannot be made.
+    An image that cannot be made is an EngineUnavailableError.
     """
     image = image_of(home, ["Init"])
     argv = sandboxed_argv(home, [f"--image={image.resolve()}", "--keep-code"], readable=[image])
@@ -200,14 +191,16 @@ def sandboxed_argv(
     readable: Sequence[Path] = (),
     memory_limit_mb: int | None = None,
 ) -> list[str]:
-    """Return the command line that runs our script with its ``words`` under Node.
-
-    It may read the folder of the installed engine, ``home``, and what is ``readable``.
-    """
+    """Return the command line of our script, which reads ``home`` and what is ``readable``."""
     # Resolved, because Node checks the targets of links.
     folders = [path.resolve() for path in (_HOST, home, *readable)]
+    data = ""
+    # What the kernel counts as data: a limit on addresses would forbid the 10 GB that V8 reserves
+    # for a WebAssembly memory without using them.
+    if memory_limit_mb is not None and sys.platform == "linux":
+        data = f"ulimit -d {(memory_limit_mb + DATA_OVERHEAD_MB) * 1024}\n"
     return [
-        *_with_limits(memory_limit_mb),
+        *("/bin/sh", "-c", _LIMITS.format(stack=STACK_KB, data=data), "sh"),
         node_program(),
         *_V8_FLAGS,
         "--no-warnings",
@@ -220,15 +213,3 @@ def sandboxed_argv(
         f"--install={home.resolve()}",
         *words,
     ]
-
-
-def _with_limits(memory_limit_mb: int | None) -> list[str]:
-    """Return the words that run a program under limits.
-
-    The memory is limited by what the kernel counts as data: a limit on addresses would forbid the
-    10 GB that V8 reserves for a WebAssembly memory without using them.
-    """
-    data = ""
-    if memory_limit_mb is not None and sys.platform == "linux":
-        data = f"ulimit -d {(memory_limit_mb + DATA_OVERHEAD_MB) * 1024}\n"
-    return ["/bin/sh", "-c", _LIMITS.format(stack=STACK_KB, data=data), "sh"]

@@ -1,7 +1,5 @@
 """Compile the engine's program and put it into the package: ``make engine-program``."""
 
-from __future__ import annotations
-
 from lean_dojo_v2.lean.engines.embedded.install import ensure_installed
 from lean_dojo_v2.lean.engines.embedded.launch import compiled_for
 from lean_dojo_v2.lean.engines.embedded.shipped import SHIPPED, ship

@@ -5,8 +5,6 @@ only with exactly these. After a change of the source, ``make engine-program`` m
 then the program is compiled where it is used.
 """
 
-from __future__ import annotations
-
 import hashlib
 import lzma
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What an engine elaborates so that V8 sees which of Lean's functions run often."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 
@@ -19,10 +17,7 @@ _TACTICS = (
 
 @cache
 def warm_up_requests() -> bytes:
-    """Return requests as lines of the protocol: files traced and checked, and tactics tried.
-
-    No file is elaborated twice, because engines remember what they have elaborated.
-    """
+    """Return requests as lines of the protocol. Engines remember files, so none comes twice."""
     text = _TEXT.read_text(encoding="utf-8")
     lines: list[bytes] = []
 

@@ -44,10 +44,8 @@ function createImporter(rt, library) {
   }
 
   /**
-   * @param {number} imports an array of Lean's `Import`
-   * @param {number} fromLibrary those imports that stay the same as long as this process lives, of these or of theirs
-   * @param {number} [artifacts] where modules lie, if not in Lean's search path
-   * @returns {number} an environment that is kept for good, without what extensions read (see `extended`)
+   * An environment that is kept for good, without what extensions read (see `extended`). `fromLibrary` are those imports
+   * that stay the same as long as this process lives, of these or of theirs; `artifacts` lie outside Lean's search path.
    */
   return function importModules(imports, fromLibrary, artifacts = rt.EMPTY_MAP) {
     return whileImporting(rt, () => {

@@ -28,11 +28,8 @@ const bytesOf = (bytes) => [...number(bytes.length), ...bytes];
 const text = (string) => bytesOf(Buffer.from(string));
 
 /**
- * @param {string[]} names such as `invoke_vij`: the result, then the parameters; an invoker has one more, the function's place
- * @param {WebAssembly.Table} table where functions have their places
- * @param {WebAssembly.Tag} tag
- * @param {(name: string) => number} placeOf a function's place
- * @returns {object} the invokers by name
+ * The invokers by their names, such as `invoke_vij`: the result, then the parameters; an invoker has one more, the place
+ * of a function in the table, which `placeOf` gives by its name.
  */
 function createInvokers(names, table, tag, placeOf) {
   const bytes = Uint8Array.from(moduleOf(names, placeOf));

@@ -48,7 +48,7 @@ function readSome(buffer) {
   }
 }
 
-/** @returns {() => string} gives the next line without white space at its ends; an empty one at the end of the input */
+/** What gives the next line without white space at its ends; an empty one at the end of the input. */
 function lineReader() {
   const buffer = Buffer.alloc(CHUNK_BYTES);
   let rest = buffer.subarray(0, 0);
@@ -85,10 +85,7 @@ function lineReader() {
   };
 }
 
-/**
- * Serves lines by one engine after the other.
- * @param {() => Promise<{run: Function, end: () => Promise<void>}>} create makes an engine in its first state
- */
+/** Serves lines by one engine after the other, each in its first state, as `create` makes them. */
 async function serve(create) {
   const next = lineReader();
   let engine = await create();
