@@ -6,8 +6,6 @@ steps that are masked out of the loss. Each process plays whole groups with its 
 batch is padded to the longest of all, since TRL gathers them.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import time

@@ -11,8 +11,6 @@ rounding (a test compares them).
 The prompt's last token is repeated, since the first token of each completion is predicted from it.
 """
 
-from __future__ import annotations
-
 import inspect
 from typing import Any
 

@@ -5,8 +5,6 @@ reads each prompt of a group once. Nothing else here overrides or calls what TRL
 :mod:`lean_dojo_plugins.training.trl_version`.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Hashable, Sequence
@@ -66,8 +64,6 @@ class OpenGRPOTrainer(trl_grpo.GRPOTrainer):
             self.shares_prompts = False
             log.info("each prompt is computed once per completion, not once per group: %s", reason)
 
-    # --- for subclasses to extend ---------------------------------------------------------------
-
     def make_batch(self, rows: list[dict[str, Any]]) -> dict[str, Any]:
         """Generate a batch of completions, score them, and return what the loss needs."""
         output: dict[str, Any] = super()._generate_and_score_completions(rows)
@@ -97,8 +93,6 @@ class OpenGRPOTrainer(trl_grpo.GRPOTrainer):
         completion_ids_list: list[list[int]],
     ) -> torch.Tensor:
         return self.score(inputs, prompts, completions, completion_ids_list)
-
-    # --- for subclasses to use ------------------------------------------------------------------
 
     def refer_to(self, reference: PreTrainedModel) -> None:
         """Measure the KL divergence from this model, where the run started."""
@@ -187,8 +181,6 @@ class OpenGRPOTrainer(trl_grpo.GRPOTrainer):
     def note_seconds(self, name: str, start: float) -> None:
         """Log the seconds since ``start``, a reading of ``time.perf_counter``."""
         self.note(name, time.perf_counter() - start)
-
-    # --- faster, and the same on any number of processes ----------------------------------------
 
     def _generate(self, prompts: list[Any]) -> Any:
         start = time.perf_counter()

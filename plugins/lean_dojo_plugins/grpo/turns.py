@@ -112,8 +112,7 @@ def turn_after(
 ) -> list[int]:
     """Return the tokens between a completion and the model's next turn, by the chat template.
 
-    The end-of-turn token is left out if the model wrote it itself. The feedback is cut so that all
-    fits into :data:`FEEDBACK_TOKENS`.
+    An end of turn that the model wrote is left out; the feedback is cut to FEEDBACK_TOKENS in all.
     """
     ids = _between(tokenizer, feedback)
     if (excess := len(ids) - FEEDBACK_TOKENS) > 0:

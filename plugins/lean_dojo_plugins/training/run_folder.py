@@ -306,16 +306,11 @@ def _files(folder: Path) -> list[Path]:
     return [entry for entry in folder.iterdir() if entry.is_file()] if folder.is_dir() else []
 
 
-# --- writing ------------------------------------------------------------------------------------
-
-
 @contextmanager
 def run_lock(folder: Path | str, processes: PartialState) -> Iterator[None]:
     """Lock an output folder, on the main process; released by the system when the process ends.
 
-    Raises:
-        UsageError: If another run is using it.
-        TrainingError: If the disk is full, or the folder may not be written.
+    UsageError if another run is using it, TrainingError if it cannot be written.
     """
     if not processes.is_main_process:
         yield
