@@ -37,12 +37,7 @@ from lean_dojo_v2.settings import about, fields, setting
 if TYPE_CHECKING:
     from datasets import Dataset
     from peft import LoraConfig
-    from transformers import (
-        PreTrainedModel,
-        PreTrainedTokenizerBase,
-        Trainer,
-        TrainingArguments,
-    )
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase, Trainer, TrainingArguments
 
 
 @attrs.define(slots=False, eq=False, kw_only=True)
@@ -329,9 +324,8 @@ class CausalTrainer(CausalSettings, training.CurriculumTrainer):
 
     def _source(self) -> str:
         """Return where the model is; ``train`` with ``resume=False`` has emptied ``output_dir``."""
-        state = (
-            self.run_state() if self.resume else training.RunFolder(Path(self.output_dir)).load()
-        )
+        folder = training.RunFolder(Path(self.output_dir))
+        state = self.run_state() if self.resume else folder.load()
         return self.output_dir if state is not None and state.finished else self.model_name
 
     def evaluate(

@@ -189,9 +189,8 @@ class StepTrainer(OpenGRPOTrainer):
         A reward that applied to none of them is a :class:`RewardError`: nothing can be learned.
         """
         applied = ~torch.isnan(scores)
-        for name, share in zip(
-            self.reward_func_names, applied.float().mean(0).tolist(), strict=True
-        ):
+        shares = applied.float().mean(0).tolist()
+        for name, share in zip(self.reward_func_names, shares, strict=True):
             self.note(f"rewards/{name}/applied", share)
         if len(self._applied) == BATCHES:
             return
@@ -200,9 +199,8 @@ class StepTrainer(OpenGRPOTrainer):
             return
         first = torch.cat(self._applied)
         seen, counts = len(first), first.sum(0).tolist()
-        for name, reward, count in zip(
-            self.reward_func_names, self.reward_funcs, counts, strict=True
-        ):
+        named = zip(self.reward_func_names, self.reward_funcs, counts, strict=True)
+        for name, reward, count in named:
             of_lean = isinstance(getattr(reward, "function", reward), LeanReward)
             why = WHY_OF_LEAN if of_lean else WHY
             if count == 0:

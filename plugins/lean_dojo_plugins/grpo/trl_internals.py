@@ -206,9 +206,8 @@ class OpenGRPOTrainer(trl_grpo.GRPOTrainer):
         plain: Any = super()._get_per_token_logps_and_entropies
         options = {name: value for name, value in options.items() if value is not None}
         size = options.pop("batch_size", len(inputs[1]))
-        entropy, auxiliary = (
-            options.pop(name, False) for name in ("compute_entropy", "compute_aux_loss")
-        )
+        entropy = options.pop("compute_entropy", False)
+        auxiliary = options.pop("compute_aux_loss", False)
         if options or auxiliary or not self.shares_prompts:  # what is left are images
             return plain(
                 *inputs, **options, batch_size=size, compute_entropy=entropy,

@@ -66,12 +66,7 @@ class ProgressDataset:
 
     def to_hf(self) -> Dataset:
         """Return a dataset in memory with the columns ``text`` and ``label``."""
-        return Dataset.from_dict(
-            {
-                "text": [example.text for example in self.examples],
-                "label": [example.label for example in self.examples],
-            }
-        )
+        return Dataset.from_list([{"text": one.text, "label": one.label} for one in self.examples])
 
     def split(self, eval_ratio: float, seed: int) -> tuple[ExampleRows, ExampleRows]:
         """Split into training and evaluation examples, at least one of each.
@@ -79,14 +74,8 @@ class ProgressDataset:
         All examples of one proof go to the same side; an example without a theorem's name is a
         group of its own. EmptyDatasetError with fewer than two groups.
         """
-        of_each = np.fromiter(
-            (
-                _place(example.theorem or f"#{index}", seed)
-                for index, example in enumerate(self.examples)
-            ),
-            dtype=np.uint64,
-            count=len(self),
-        )
+        names = (one.theorem or f"#{index}" for index, one in enumerate(self.examples))
+        of_each = np.fromiter((_place(name, seed) for name in names), np.uint64, len(self))
         places, sizes = np.unique(of_each, return_counts=True)
         if len(places) < 2:
             raise EmptyDatasetError(

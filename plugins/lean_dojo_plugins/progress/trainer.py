@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -153,12 +154,10 @@ class ProgressTrainer(training.CurriculumTrainer):
             if database is not None:
                 file = folder / EXPORTED_NAME
                 if self.processes.is_main_process:
-                    wanted = None if repos is None else {(one.url, one.commit) for one in repos}
-                    chosen = (
-                        repository
-                        for repository in database.repositories
-                        if wanted is None or (repository.url, repository.commit) in wanted
-                    )
+                    chosen = database.repositories
+                    if repos is not None:
+                        wanted = {(one.url, one.commit) for one in repos}
+                        chosen = [one for one in chosen if (one.url, one.commit) in wanted]
                     lean_progress.write_examples(file, lean_progress.training_examples(chosen))
                 self.processes.wait_for_everyone()
                 self.data_path = file
@@ -233,9 +232,7 @@ class ProgressTrainer(training.CurriculumTrainer):
             return progress.ProgressDataset(data_path).examples
         if split == "test":
             theorems = read_theorems(training.split_file(data_path or merged_data_dir(), split))
-            return (
-                example for theorem in theorems for example in lean_progress.examples_of(theorem)
-            )
+            return itertools.chain.from_iterable(map(lean_progress.examples_of, theorems))
         kept, held_out = self._trained_on(data_path).split(self.eval_ratio, self.seed)
         return kept if split == "train" else held_out
 

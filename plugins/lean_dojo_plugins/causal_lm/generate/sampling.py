@@ -127,9 +127,8 @@ def _go_on(
         going_on = ~ended[rows]
         gained = log_probs.gather(1, chosen[:, None]).squeeze(1)
         totals[rows] += torch.where(going_on, gained, 0.0)
-        for sample, token, counts in zip(
-            rows.tolist(), chosen.tolist(), going_on.tolist(), strict=True
-        ):
+        each = (rows.tolist(), chosen.tolist(), going_on.tolist())
+        for sample, token, counts in zip(*each, strict=True):
             if counts:
                 texts[sample].append(token)
         ended[rows] |= torch.isin(chosen, choice.ends)
