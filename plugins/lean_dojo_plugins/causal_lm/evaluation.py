@@ -1,7 +1,5 @@
 """Evaluation on held-out tactics: loss, and exact match of the greedy tactic."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -26,13 +24,11 @@ def evaluate_rows(
     formatter: DatasetFormatter,
     rows: Sequence[dict[str, Any]],
 ) -> dict[str, float]:
-    """Evaluate on prompt/completion rows of a formatter; the model stays as it was, PEFT or not.
+    """Return ``loss`` and ``exact_match`` on prompt/completion rows; the model stays as it was.
 
-    Examples that are too long are shortened as in training, or left out of the loss.
-
-    Returns:
-        ``loss``, the mean negative log-likelihood per label token in nats, and ``exact_match``, the
-        share (0 to 1) of the goals at which the greedy tactic is the human one.
+    They are the mean negative log-likelihood per label token in nats, and the share (0 to 1) of the
+    goals at which the greedy tactic is the human one. Examples that are too long are shortened as
+    in training, or left out of the loss.
     """
     tokenizer, longest = tokeniser.tokenizer, tokeniser.max_length
     loss = _mean_loss(model, tokenizer, tokeniser.examples(rows))

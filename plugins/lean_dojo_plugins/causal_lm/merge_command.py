@@ -1,7 +1,5 @@
 """``lean-dojo merge-lora``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """Manifest of causal language models: their prover, their rows, a command for adapters."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from lean_dojo_core import DatasetFormatterSpec, hookimpl

@@ -6,8 +6,6 @@ proving and nothing else. It is for tests and demonstrations of the whole pipeli
 starts from a pretrained model.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -60,16 +58,13 @@ def build_tiny_model(
 
     Args:
         texts: Texts for the tokenizer: goal states and tactics of the training split.
-        output_dir: The folder to write; created if needed.
+        output_dir: The folder to write, which is returned.
         seed: Seed of the initial weights. The same texts and seed give the same model.
         vocab_size: Upper limit of the vocabulary; 256 bytes and 3 special tokens are always in it.
         hidden_size: Width of the model; a multiple of ``2 * heads``.
         layers: Number of transformer blocks.
         heads: Number of attention heads.
         max_length: Longest sequence, in tokens, that the model is declared for.
-
-    Returns:
-        ``output_dir``.
 
     Raises:
         ValueError: ``texts`` is empty, or a size does not fit.

@@ -26,33 +26,10 @@ from lean_dojo_core import (
     registry,
 )
 from lean_dojo_core.errors import ConfigError, UsageError
+from lean_dojo_plugins import training
 from lean_dojo_plugins.causal_lm.model.bases import load_tokenizer
 from lean_dojo_plugins.causal_lm.text.templates import render
 from lean_dojo_plugins.causal_lm.text.tokenisation import Tokeniser, preview_rows
-from lean_dojo_plugins.training import (
-    ARGUMENTS,
-    FIXED_ARGUMENTS,
-    LORA,
-    CurriculumStep,
-    CurriculumTrainer,
-    DatabaseSource,
-    DataSource,
-    Device,
-    RunFolder,
-    check_model_name,
-    check_trainer_args,
-    check_values,
-    checked_repositories,
-    formatted_rows,
-    has_tokenizer,
-    lora_of,
-    opened,
-    resolve_model,
-    run_lock,
-    sharding,
-    split_file,
-    trained_settings,
-)
 from lean_dojo_v2.errors import EmptyDatasetError
 from lean_dojo_v2.files import merged_data_dir
 from lean_dojo_v2.settings import about, fields, setting
@@ -60,13 +37,7 @@ from lean_dojo_v2.settings import about, fields, setting
 if TYPE_CHECKING:
     from datasets import Dataset
     from peft import LoraConfig
-    from transformers import (
-        PreTrainedModel,
-        PreTrainedTokenizerBase,
-        Trainer,
-        TrainerCallback,
-        TrainingArguments,
-    )
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase, Trainer, TrainingArguments
 
 
 @attrs.define(slots=False, eq=False, kw_only=True)
@@ -102,13 +73,13 @@ class CausalSettings(TextSettings):
     lr: float = setting(2e-5, "Peak learning rate.", fields.positive)
     lora_config: LoraConfig | None = attrs.field(
         default=None,
-        converter=lora_of,
-        metadata=about("Train only a LoRA adapter with this configuration.", types=LORA),
+        converter=training.lora_of,
+        metadata=about("Train only a LoRA adapter with this configuration.", types=training.LORA),
     )
 
 
 @attrs.define(slots=False, eq=False, kw_only=True)
-class CausalTrainer(CausalSettings, CurriculumTrainer):
+class CausalTrainer(CausalSettings, training.CurriculumTrainer):
     """Base class of trainers that train one causal language model along a curriculum.
 
     A subclass sets the class variables, may extend :meth:`prepare_rows`, and implements
@@ -119,13 +90,13 @@ class CausalTrainer(CausalSettings, CurriculumTrainer):
         UsageError: If ``model_name`` is a path or a bare name, and there is no such model.
     """
 
-    config_class: ClassVar[type[TrainingArguments] | str] = ARGUMENTS
+    config_class: ClassVar[type[TrainingArguments] | str] = training.ARGUMENTS
     """Configuration class of the trainer that :meth:`build_step_trainer` builds.
 
     ``trainer_args`` is checked against it, and :meth:`step_config` makes an object of it. As text,
     ``module:attribute``, it is imported only then.
     """
-    fixed_args: ClassVar[Mapping[str, str]] = FIXED_ARGUMENTS
+    fixed_args: ClassVar[Mapping[str, str]] = training.FIXED_ARGUMENTS
     """Settings that ``trainer_args`` may not contain, each with the reason."""
     required_columns: ClassVar[tuple[str, ...]] = ("prompt",)
     """Columns that the formatter's rows must have."""
@@ -134,20 +105,21 @@ class CausalTrainer(CausalSettings, CurriculumTrainer):
 
     def __attrs_post_init__(self) -> None:
         """Check what can be checked without loading a model."""
-        kind, hint, name = opened(self.config_class), "", type(self).__name__
-        if kind is opened(ARGUMENTS):
+        kind, hint, name = training.opened(self.config_class), "", type(self).__name__
+        if kind is training.opened(training.ARGUMENTS):
             hint = (
                 f"Set {name}.config_class to the configuration class of the trainer that "
                 f"{name}.build_step_trainer builds, for example config_class = DPOConfig for TRL's "
                 "DPOTrainer; trainer_args are checked against it, and step_config makes it"
             )
-        fixed = {**FIXED_ARGUMENTS, **self.fixed_args}
-        check_trainer_args(kind, self.trainer_args, fixed, hint)
+        fixed = {**training.FIXED_ARGUMENTS, **self.fixed_args}
+        training.check_trainer_args(kind, self.trainer_args, fixed, hint)
         check_other_folder(self.model_name, self.output_dir)
-        check_values(self.trainer_args, on_cpu=self.chosen_device.name == "cpu")
+        training.check_values(self.trainer_args, on_cpu=self.chosen_device.name == "cpu")
         self.make_formatter()
-        if not trained_settings(Path(self.output_dir)):  # a finished run no longer needs its start
-            check_model_name(self.model_name)
+        # A finished run no longer needs its start.
+        if not training.trained_settings(Path(self.output_dir)):
+            training.check_model_name(self.model_name)
 
     def preflight(self) -> None:
         """Check what training will need, before any data is prepared; loads the tokenizer only."""
@@ -156,13 +128,15 @@ class CausalTrainer(CausalSettings, CurriculumTrainer):
 
     def trial_config(self) -> Any:
         """Make the configuration of a step that is only checked."""
-        return self.step_config(CurriculumStep(0, 1, (), Path(self.output_dir), self.seed, 1))
+        return self.step_config(
+            training.CurriculumStep(0, 1, (), Path(self.output_dir), self.seed, 1)
+        )
 
     def check_model(self) -> None:
         """Check that the model's tokenizer, its chat template and its adapter can be used."""
         from lean_dojo_plugins.causal_lm.model.adapters import check_lora
 
-        if not has_tokenizer(self.model_name):
+        if not training.has_tokenizer(self.model_name):
             raise UsageError(
                 f"model_name: the folder {self.model_name} holds a model but no tokenizer (no "
                 "tokenizer.json); copy the tokenizer's files of the model that it comes from"
@@ -170,8 +144,6 @@ class CausalTrainer(CausalSettings, CurriculumTrainer):
         render(self.tokenizer, [self.make_formatter().prompt("⊢ True")], ask=True)
         if self.lora_config is not None:
             check_lora(self.model_name, self.lora_config)
-
-    # --- for subclasses to define ---------------------------------------------------------------
 
     def prepare_rows(self, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         """Turn the formatter's rows into those of the training dataset, as a stream.
@@ -182,27 +154,23 @@ class CausalTrainer(CausalSettings, CurriculumTrainer):
         yield from rows
 
     @abstractmethod
-    def build_step_trainer(self, dataset: Dataset, step: CurriculumStep) -> Trainer:
+    def build_step_trainer(self, dataset: Dataset, step: training.CurriculumStep) -> Trainer:
         """Build the trainer of one step around ``self.model`` and ``self.tokenizer``.
 
-        Args:
-            dataset: The rows of :meth:`prepare_rows`.
-            step: The step; :meth:`step_config` makes its configuration.
+        ``dataset`` has the rows of :meth:`prepare_rows`; :meth:`step_config` makes a configuration.
         """
 
     def rows(self, data_path: Path) -> Iterator[dict[str, Any]]:
         """Stream the rows of the training dataset, made of the merged data there."""
-        return self.prepare_rows(formatted_rows(split_file(data_path), self.make_formatter()))
-
-    # --- for subclasses to use ------------------------------------------------------------------
+        return self.prepare_rows(
+            training.formatted_rows(training.split_file(data_path), self.make_formatter())
+        )
 
     @property
     def model(self) -> PreTrainedModel:
         """The model, loaded on first use: that of a run in ``output_dir``, or ``model_name``.
 
-        Raises:
-            UsageError: If that run had other settings.
-            TrainingError: If it cannot be loaded.
+        UsageError if that run had other settings, TrainingError if it cannot be loaded.
         """
         import torch
 
@@ -215,7 +183,7 @@ class CausalTrainer(CausalSettings, CurriculumTrainer):
                     self._source(), lora=self.lora_config, device=self.chosen_device
                 )
                 match_vocabulary(self._model, self.tokenizer)
-            if not sharding():  # otherwise each process gets its part, layer by layer
+            if not training.sharding():  # otherwise each process gets its part, layer by layer
                 cast("torch.nn.Module", self._model).to(self.chosen_device.name)
             if self.lora_config is not None:
                 adapted: Any = self._model
@@ -235,18 +203,14 @@ class CausalTrainer(CausalSettings, CurriculumTrainer):
         return self.max_length
 
     @property
-    def chosen_device(self) -> Device:
+    def chosen_device(self) -> training.Device:
         """The device and precision that this trainer runs on."""
         device = super().chosen_device
         wants = False if self.trainer_args.get("fp16") else self.trainer_args.get("bf16")
         return device if wants is None else attrs.evolve(device, bf16=bool(wants))
 
     def make_formatter(self) -> DatasetFormatter:
-        """Load the dataset formatter and check that it gives the columns needed.
-
-        Raises:
-            ConfigError: If it does not.
-        """
+        """Load the dataset formatter; ConfigError if it does not give the columns needed."""
         made = registry.dataset_formatters[self.formatter].create()
         missing = [column for column in self.required_columns if column not in made.columns]
         if missing:
@@ -256,15 +220,10 @@ class CausalTrainer(CausalSettings, CurriculumTrainer):
             )
         return made
 
-    def step_config(self, step: CurriculumStep, **fixed: Any) -> Any:
-        """Make the configuration of one step's trainer.
+    def step_config(self, step: training.CurriculumStep, **fixed: Any) -> Any:
+        """Make the configuration of one step's trainer; ``fixed`` overrides the user's settings.
 
-        Args:
-            step: The step.
-            **fixed: Settings that the subclass decides; they override those of the user.
-
-        Raises:
-            ConfigError: If the library refuses the combination.
+        ConfigError if the library refuses the combination.
         """
         device = self.chosen_device
         on_cpu = device.name == "cpu"
@@ -283,18 +242,14 @@ class CausalTrainer(CausalSettings, CurriculumTrainer):
             "learning_rate": self.lr,
             "report_to": others or "none",
         }
-        kind = opened(self.config_class)
+        kind = training.opened(self.config_class)
         return self.library_config(kind, step, defaults=defaults, fixed={**ours, **fixed})
 
     def preview(self, theorems: Iterable[Theorem], limit: int = 3) -> list[PreviewExample]:
-        """Return the first examples as the model reads them; only the tokenizer is loaded.
+        """Return at most ``limit`` examples as the model reads them, the first ones.
 
-        Args:
-            theorems: Read only as far as needed.
-            limit: How many examples at most.
-
-        Raises:
-            TrainingError: If the tokenizer cannot be loaded.
+        Only the tokenizer is loaded (TrainingError if it cannot be), and the theorems are read only
+        as far as needed.
         """
         formatter = self.make_formatter()
         rows = (
@@ -304,71 +259,57 @@ class CausalTrainer(CausalSettings, CurriculumTrainer):
         )
         return preview_rows(Tokeniser(self.tokenizer, self.row_length), rows, limit)
 
-    # --- training -------------------------------------------------------------------------------
-
     def train(self, repos: Sequence[Repository], database: Database, data_path: Path | str) -> None:
         """Train on the repositories in their order, each time on the merged data of all so far.
 
         After every repository the model (or adapter) and tokenizer are in ``output_dir``. Call it
         again to resume an interrupted run: after the last finished repository, and inside a
-        repository from its last checkpoint.
-
-        Args:
-            repos: Repositories with ``url`` and ``commit``.
-            database: Has ``export_merged_data(repos, data_path)``.
-            data_path: Folder for the merged data.
+        repository from its last checkpoint. Of a repository only ``url`` and ``commit`` are read,
+        and of the database only ``export_merged_data(repos, data_path)`` is called, which writes
+        the merged data to the folder ``data_path``.
 
         Raises:
             EmptyDatasetError: If no repository gives anything to learn from.
             UsageError: If ``output_dir`` holds another run, or another process trains there.
         """
-        source = DatabaseSource(*checked_repositories(repos, database))
+        source = training.DatabaseSource(*training.checked_repositories(repos, database))
         self.train_on(source, Path(data_path))
 
-    def train_on(self, source: DataSource, data_path: Path) -> None:
+    def train_on(self, source: training.DataSource, data_path: Path) -> None:
         """Train on the data of a source, which are exported to a folder; see :meth:`train`."""
-        from lean_dojo_plugins.training import Loop
-
         self.preflight()
         self._trained_on = data_path
         try:
-            loop = Loop(self, source, data_path)
-            with run_lock(self.output_dir, self.processes):
+            loop = training.Loop(self, source, data_path)
+            with training.run_lock(self.output_dir, self.processes):
                 loop.run()
         except BaseException:
             self.forget_model()  # half trained; the next call starts from the disk
             raise
 
     def fit(
-        self,
-        dataset: Dataset,
-        step: CurriculumStep,
-        *,
-        callbacks: Sequence[TrainerCallback],
-        checkpoint: Path | None,
-        target: Path,
+        self, dataset: Dataset, step: training.CurriculumStep, fitting: training.Fitting
     ) -> int:
         """Train one step with the trainer of :meth:`build_step_trainer`."""
         from lean_dojo_plugins.causal_lm.model.label_head import restore_forward
-        from lean_dojo_plugins.training import NoFinalCheckpoint
 
         restore_forward(self.model)
         use_cache = self.model.config.use_cache
         try:
-            fitter = self.build_step_trainer(dataset, step)
+            trainer = self.build_step_trainer(dataset, step)
         except (ValueError, ImportError) as error:  # settings that only the library can judge
             raise ConfigError(f"{type(self).__name__} cannot be built: {error}") from error
-        self.train_with(fitter, [NoFinalCheckpoint(), *callbacks], checkpoint)
+        fitting.train(trainer, training.NoFinalCheckpoint())
         # Training turns the cache off in the configuration; generation needs it.
         self.model.config.use_cache = use_cache
-        self.save_whole(fitter, target)
+        fitting.save(trainer)
         restore_forward(self.model)
-        if fitter.is_world_process_zero():
-            self.tokenizer.save_pretrained(target)
-        if sharding():
+        if trainer.is_world_process_zero():
+            self.tokenizer.save_pretrained(fitting.target)
+        if training.sharding():
             self.forget_model()  # the next repository loads the saved one
-            fitter.accelerator.free_memory()
-        return int(fitter.state.global_step)
+            trainer.accelerator.free_memory()
+        return int(trainer.state.global_step)
 
     def card(self) -> dict[str, str]:
         """Describe the model for the model card."""
@@ -383,7 +324,8 @@ class CausalTrainer(CausalSettings, CurriculumTrainer):
 
     def _source(self) -> str:
         """Return where the model is; ``train`` with ``resume=False`` has emptied ``output_dir``."""
-        state = self.run_state() if self.resume else RunFolder(Path(self.output_dir)).load()
+        folder = training.RunFolder(Path(self.output_dir))
+        state = self.run_state() if self.resume else folder.load()
         return self.output_dir if state is not None and state.finished else self.model_name
 
     def evaluate(
@@ -413,7 +355,7 @@ class CausalTrainer(CausalSettings, CurriculumTrainer):
         formatter = self.make_formatter()
         if "completion" not in formatter.columns:
             formatter = registry.dataset_formatters["tactic-chat"].create()
-        rows = list(islice(formatted_rows(file, formatter), limit))
+        rows = list(islice(training.formatted_rows(file, formatter), limit))
         if not rows:
             raise EmptyDatasetError("no theorem has a one-line tactic without sorry", path=file)
         source = self._source()
@@ -426,7 +368,7 @@ class CausalTrainer(CausalSettings, CurriculumTrainer):
 
     def evaluation_file(self, data_path: Path | str | None, split: str) -> Path:
         """Find the file that :meth:`evaluate` reads."""
-        return split_file(data_path or self._trained_on or merged_data_dir(), split)
+        return training.split_file(data_path or self._trained_on or merged_data_dir(), split)
 
     def prover_settings(self) -> dict[str, object]:
         """Return the settings of the prover that uses the trained model."""
@@ -441,7 +383,7 @@ class CausalTrainer(CausalSettings, CurriculumTrainer):
 
 def check_other_folder(model_name: str, output_dir: str) -> None:
     """Refuse to train into the folder of the start model."""
-    source = Path(resolve_model(model_name))
+    source = Path(training.resolve_model(model_name))
     if source.exists() and source.resolve() == Path(output_dir).resolve():
         raise UsageError(
             f"output_dir is the folder of the model to start from ({output_dir}); "

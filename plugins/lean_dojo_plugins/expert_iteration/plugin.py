@@ -1,7 +1,5 @@
 """Manifest of expert iteration."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from lean_dojo_core import TrainerSpec, hookimpl

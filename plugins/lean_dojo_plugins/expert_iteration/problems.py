@@ -1,7 +1,5 @@
 """Problems for self-training: theorems without their proofs, none held out; each round's choice."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
@@ -12,15 +10,7 @@ import attrs
 
 from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_plugins.training import Statements, is_in_share
-from lean_dojo_v2.benchmarks import (
-    Attempt,
-    JsonlBenchmark,
-    distinctly_named,
-    normalised_statement,
-    problems_of,
-    sorry_theorems,
-    training_theorems,
-)
+from lean_dojo_v2 import benchmarks
 from lean_dojo_v2.data import Repository
 from lean_dojo_v2.database import HELD_OUT_SPLITS, split_of
 from lean_dojo_v2.errors import EmptyDatasetError
@@ -67,15 +57,15 @@ def gather(
         for repository in chain(repositories, others)
         for theorem in repository.iter_theorems()
         if split_of(theorem) != "train"
-        if (text := normalised_statement(theorem.theorem_statement or ""))
+        if (text := benchmarks.normalised_statement(theorem.theorem_statement or ""))
     }
     found = [one for source in sources for one in _of(source, repositories, projects, human_share)]
     held_out = [one.statement for one in found if one.split in HELD_OUT_SPLITS]
-    secret.update(filter(None, map(normalised_statement, held_out)))
+    secret.update(filter(None, map(benchmarks.normalised_statement, held_out)))
     kept: list[BenchmarkProblem] = []
     left_out: list[str] = []
     for one in found:
-        if one.split in HELD_OUT_SPLITS or normalised_statement(one.statement) in secret:
+        if one.split in HELD_OUT_SPLITS or benchmarks.normalised_statement(one.statement) in secret:
             left_out.append(one.full_name)
         else:
             kept.append(one)
@@ -83,7 +73,7 @@ def gather(
         raise EmptyDatasetError(
             f"there are no problems: {', '.join(sources)} has no theorem that is not held out"
         )
-    return ProblemSet(tuple(distinctly_named(kept)), tuple(left_out))
+    return ProblemSet(tuple(benchmarks.distinctly_named(kept)), tuple(left_out))
 
 
 def _of(
@@ -92,24 +82,18 @@ def _of(
     projects: Mapping[str, Path],
     human_share: float,
 ) -> list[BenchmarkProblem]:
-    if source in {TRAINING, HIDDEN}:
-        return problems_of(
-            (
-                (theorem, split)
-                for theorem, split in training_theorems(repositories)
-                if source == TRAINING or not is_in_share(theorem, human_share)
-            ),
-            projects,
-        )
-    if source == SORRY:
-        theorems = ((theorem, split_of(theorem)) for theorem, _ in sorry_theorems(repositories))
-        return problems_of(theorems, projects)
-    return JsonlBenchmark(Path(source)).problems()
+    if source not in NAMED:
+        return benchmarks.JsonlBenchmark(Path(source)).problems()
+    of = benchmarks.sorry_theorems if source == SORRY else benchmarks.training_theorems
+    theorems = (theorem for theorem, _ in of(repositories))
+    if source == HIDDEN:
+        theorems = (one for one in theorems if not is_in_share(one, human_share))
+    return benchmarks.problems_of(((one, split_of(one)) for one in theorems), projects)
 
 
 def choose(
     problems: Sequence[BenchmarkProblem],
-    past: Sequence[Sequence[Attempt]],
+    past: Sequence[Sequence[benchmarks.Attempt]],
     *,
     skip_after: int,
     limit: int | None,

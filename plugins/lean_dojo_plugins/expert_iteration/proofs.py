@@ -1,11 +1,9 @@
 """The proofs found by a run, with the states of their tactics."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import attrs
 import orjson
@@ -53,7 +51,7 @@ class FoundProof:
     steps: Sequence[Sequence[str]]  # each a state, a tactic, and the state after it
 
     @classmethod
-    def of(cls, problem: BenchmarkProblem, round_: int, result: SearchResult) -> FoundProof:
+    def of(cls, problem: BenchmarkProblem, round_: int, result: SearchResult) -> Self:
         """Make a record of a search's proof."""
         assert result.proof is not None
         theorem = problem.theorem or Theorem(problem.full_name, "", (1, 1), (1, 1), "", "")
@@ -153,10 +151,8 @@ def pairs_of(theorem: Theorem, *, whole: bool = False) -> Iterator[Pair]:
 def negatives(problem: str, round_: int, tree: SearchTree) -> Iterator[dict[str, Any]]:
     """Yield the tactics at the states of a proof that did not lead to it.
 
-    Yields:
-        ``problem``, ``round``, ``state``, ``chosen`` (the proof's tactic), ``rejected``, and
-        ``verdict``: Lean's on the rejected one, or ``"open"`` for a tactic that Lean accepted and
-        from which this search found no proof.
+    ``chosen`` is the proof's tactic; ``verdict`` is Lean's on the rejected one, or ``"open"`` for a
+    tactic that Lean accepted and from which this search found no proof.
     """
     children: dict[int | None, list[Node]] = defaultdict(list)
     for node in tree.nodes:

@@ -7,8 +7,6 @@ To the training loop a round is a stage of the curriculum, as a repository is. S
 and resuming work as in every trainer.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Iterator, Sequence
@@ -22,38 +20,16 @@ import attrs
 from lean_dojo_core import formats_whole_proofs
 from lean_dojo_core.records import BenchmarkProblem, Theorem
 from lean_dojo_core.wording import counted
+from lean_dojo_plugins import training
 from lean_dojo_plugins.causal_lm import served_here
+from lean_dojo_plugins.expert_iteration import proofs
 from lean_dojo_plugins.expert_iteration.problems import ProblemSet, choose
-from lean_dojo_plugins.expert_iteration.proofs import (
-    FoundProof,
-    Pair,
-    chosen,
-    negatives,
-    pairs_of,
-    read_proofs,
-    sort_rows,
-)
 from lean_dojo_plugins.expert_iteration.searching import BATCH, SearchingTrainer
-from lean_dojo_plugins.training import (
-    CurriculumStep,
-    RunState,
-    Stage,
-    check_same_run,
-    is_in_share,
-    say,
-    split_file,
-)
+from lean_dojo_v2 import files
 from lean_dojo_v2.agent import ProofLog, ProvedTheorem
 from lean_dojo_v2.benchmarks import AttemptFolder, Bench, engines_for
 from lean_dojo_v2.data import NotInDatabaseError, Repository
 from lean_dojo_v2.database import DynamicDatabase, read_theorems, write_theorems
-from lean_dojo_v2.files import (
-    METADATA_FILE,
-    append_lines,
-    atomic_write_bytes,
-    atomic_write_text,
-    read_lines,
-)
 from lean_dojo_v2.prover import SearchResult, sampling_whole_proofs
 from lean_dojo_v2.runs import processes_here
 
@@ -89,8 +65,6 @@ class Rounds:
         self._exported = False
         self._tried = 0
 
-    # --- the run --------------------------------------------------------------------------------
-
     def begin(self) -> None:
         """Record the run's settings, or check that they are those of the run to resume."""
         file = self.folder / "rounds" / "run.json"
@@ -101,17 +75,17 @@ class Rounds:
         mine = {**self.trainer.settings(), "problem set": self.problem_set.digest}
         kind = type(self.trainer)
         if file.exists():
-            before = RunState(kind.__name__, json.loads(file.read_text()))
-            check_same_run(before, kind, mine, self.folder)
+            before = training.RunState(kind.__name__, json.loads(file.read_text()))
+            training.check_same_run(before, kind, mine, self.folder)
         else:
             if self.trainer.resume:
                 self.trainer.run_state()  # refuses the run of another trainer
-            atomic_write_text(file, json.dumps(mine, indent=2) + "\n")
+            files.atomic_write_text(file, json.dumps(mine, indent=2) + "\n")
         if self.problem_set.statements is not None:
             self.problem_set.statements.say()
             _ = self._problems  # one process checks, the others read its results
         if out := len(self.problem_set.left_out):
-            say(
+            training.say(
                 f"{counted(len(self.problem_set.problems), 'problem', 'problems')}; "
                 f"{counted(out, 'theorem', 'theorems')} left out: held out, or stating the same as "
                 "a held-out theorem"
@@ -126,21 +100,19 @@ class Rounds:
         return found.elaborated(self.folder, quiet=self.index > 0).problems
 
     @property
-    def stages(self) -> list[Stage]:
+    def stages(self) -> list[training.Stage]:
         """The rounds, each with the problems' digest."""
-        digest = self.problem_set.digest
-        return [Stage(f"round-{number}", digest) for number in range(1, self.trainer.rounds + 1)]
+        digest, numbers = self.problem_set.digest, range(1, self.trainer.rounds + 1)
+        return [training.Stage(f"round-{number}", digest) for number in numbers]
 
     def export(self, stages: int, folder: Path) -> None:
         """Log the results of the last of these rounds, and write the training data."""
-        sort_rows(self.proofs, "round", "problem", "proof")
-        sort_rows(self.folder / NEGATIVES, "round", "problem")
+        proofs.sort_rows(self.proofs, "round", "problem", "proof")
+        proofs.sort_rows(self.folder / NEGATIVES, "round", "problem")
         self._note(stages)
         self._write_data(stages, folder)
 
-    # --- search ---------------------------------------------------------------------------------
-
-    def search(self, step: CurriculumStep) -> None:
+    def search(self, step: training.CurriculumStep) -> None:
         """Search the rest of this process's share of a round's problems."""
         number, trainer = step.index + 1, self.trainer
         past = [self._attempts(before).attempts(WHO) for before in range(1, number)]
@@ -162,7 +134,7 @@ class Rounds:
         )
         left = attrs.evolve(bench, problems=everything).left(WHO, trainer.attempts)
         if left and self.index == 0:
-            say(
+            training.say(
                 f"round {number}: searching {counted(len(everything), 'problem', 'problems')}, "
                 f"{counted(left, 'attempt', 'attempts')} to make"
             )
@@ -202,11 +174,11 @@ class Rounds:
         """Write a proof to disk before its attempt, so that no kill loses it."""
         if not result.success:
             return
-        found = FoundProof.of(problem, number, result)
-        append_lines(self.proofs, [attrs.asdict(found)])
+        found = proofs.FoundProof.of(problem, number, result)
+        files.append_lines(self.proofs, [attrs.asdict(found)])
         if result.tree is not None:
-            rows = negatives(problem.full_name, number, result.tree)
-            append_lines(self.folder / NEGATIVES, rows)
+            rows = proofs.negatives(problem.full_name, number, result.tree)
+            files.append_lines(self.folder / NEGATIVES, rows)
         theorem = problem.theorem
         if theorem is None or theorem.identity not in self._unproved or self.database is None:
             return
@@ -221,7 +193,7 @@ class Rounds:
     def _note(self, number: int) -> None:
         """Append a round's line to ``rounds.jsonl``, and print it."""
         attempts = self._attempts(number).attempts(WHO)
-        found = read_proofs(self.proofs, number)
+        found = proofs.read_proofs(self.proofs, number)
         proved = {one.name for one in attempts if one.success}
         new = {name for name in proved if found[name][0].round == number}
         clock = len({one.name for one in attempts if one.ended_by_clock})
@@ -241,46 +213,45 @@ class Rounds:
             "ended_by_clock": clock,
         }
         file = self.folder / ROUNDS
-        if all(line["round"] != number for line in read_lines(file)):  # a run may go on here
-            append_lines(file, [row])
-        say(
+        if all(line["round"] != number for line in files.read_lines(file)):  # a run may go on here
+            files.append_lines(file, [row])
+        training.say(
             f"round {number}: {len(proved)} of {self._tried} problems proved, {len(new)} for the "
             f"first time; {len(found)} of {len(self._problems)} so far"
         )
         if clock:
             what = counted(clock, "problem", "problems")
-            say(f"round {number}: a time limit, instead of a count, ended work on {what}")
-
-    # --- training data ---------------------------------------------------------------------------
+            training.say(f"round {number}: a time limit, instead of a count, ended work on {what}")
 
     def _write_data(self, number: int, output_path: Path) -> None:
-        found = read_proofs(self.proofs, number)
+        found = proofs.read_proofs(self.proofs, number)
         whole = formats_whole_proofs(self.trainer.make_formatter())
         mine = {
             (step.state_before, step.tactic)
-            for proofs in found.values()
-            for one in proofs
+            for same in found.values()
+            for one in same
             for step in one.lesson(whole)
         }
-        known: set[Pair] = set()
+        known: set[proofs.Pair] = set()
         human = learned = 0
 
         def lessons() -> Iterator[Theorem]:
             nonlocal human, learned
             for theorem in self._human():
-                pairs = list(pairs_of(theorem, whole=whole))
+                pairs = list(proofs.pairs_of(theorem, whole=whole))
                 human += len(pairs)
                 known.update(mine.intersection(pairs))
                 yield theorem
-            for theorem in chosen(found, self.trainer.proofs_per_theorem, known, whole=whole):
+            limit = self.trainer.proofs_per_theorem
+            for theorem in proofs.chosen(found, limit, known, whole=whole):
                 learned += len(theorem.traced_tactics)
                 yield theorem
 
         write_theorems(output_path / "random" / "train.json", lessons())
-        if (metadata := self.data_path / METADATA_FILE).is_file():
-            atomic_write_bytes(output_path / METADATA_FILE, metadata.read_bytes())
+        if (metadata := self.data_path / files.METADATA_FILE).is_file():
+            files.atomic_write_bytes(output_path / files.METADATA_FILE, metadata.read_bytes())
         units = "found proofs" if whole else "steps of found proofs"
-        say(f"round {number}: learning {learned} {units} and {human} of human ones")
+        training.say(f"round {number}: learning {learned} {units} and {human} of human ones")
 
     def _human(self) -> Iterator[Theorem]:
         """Yield the theorems whose human proofs are learned, too."""
@@ -300,6 +271,6 @@ class Rounds:
             for name in ("sorry_theorems_unproved", "sorry_theorems_proved")
             for theorem in repository.iter_list(name)
         }
-        for theorem in read_theorems(split_file(self.data_path)):
-            if theorem.identity not in found and is_in_share(theorem, share):
+        for theorem in read_theorems(training.split_file(self.data_path)):
+            if theorem.identity not in found and training.is_in_share(theorem, share):
                 yield theorem

@@ -1,7 +1,5 @@
 """The settings of expert iteration, and the searches of its rounds."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path

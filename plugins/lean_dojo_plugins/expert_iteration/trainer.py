@@ -18,7 +18,9 @@ from lean_dojo_core import (
 )
 from lean_dojo_core.errors import ConfigError, UsageError
 from lean_dojo_core.wording import counted
+from lean_dojo_plugins import training
 from lean_dojo_plugins.causal_lm import check_command, check_other_folder
+from lean_dojo_plugins.expert_iteration import searching
 from lean_dojo_plugins.expert_iteration.problems import (
     HIDDEN,
     NAMED,
@@ -28,21 +30,7 @@ from lean_dojo_plugins.expert_iteration.problems import (
     gather,
 )
 from lean_dojo_plugins.expert_iteration.rounds import Rounds
-from lean_dojo_plugins.expert_iteration.searching import (
-    BASE,
-    OF_SEARCH,
-    TACTICS,
-    WHOLE_PROOFS,
-    SearchingTrainer,
-)
 from lean_dojo_plugins.sft import SFTTrainer
-from lean_dojo_plugins.training import (
-    PROCESS_TIMEOUT,
-    CurriculumStep,
-    checked_repositories,
-    require_model,
-    run_lock,
-)
 from lean_dojo_v2.benchmarks import JsonlBenchmark
 from lean_dojo_v2.data import Repository as TracedRepository
 from lean_dojo_v2.database import DynamicDatabase
@@ -51,11 +39,10 @@ from lean_dojo_v2.files import merged_data_dir
 
 if TYPE_CHECKING:
     from datasets import Dataset
-    from transformers import TrainerCallback
 
 
 @attrs.define(slots=False, eq=False, kw_only=True)
-class ExpertIterationTrainer(SearchingTrainer):
+class ExpertIterationTrainer(searching.SearchingTrainer):
     """Trains a model on its own proofs, which it finds without seeing human ones.
 
     A round searches for proofs of the problems with the previous round's model, has Lean verify
@@ -85,8 +72,8 @@ class ExpertIterationTrainer(SearchingTrainer):
     _trained_on: Path | None = attrs.field(default=None, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
-        if self.whole_proof and self.formatter == TACTICS:
-            self.formatter = WHOLE_PROOFS
+        if self.whole_proof and self.formatter == searching.TACTICS:
+            self.formatter = searching.WHOLE_PROOFS
         check_other_folder(self.model_name, self.output_dir)
         self.learner()  # raises if its settings do not fit
         if self.whole_proof and not formats_whole_proofs(self.make_formatter()):
@@ -95,7 +82,7 @@ class ExpertIterationTrainer(SearchingTrainer):
                 "it out, or name one for whole proofs"
             )
         known = attrs.fields_dict(type(self))
-        given = [name for name in OF_SEARCH if getattr(self, name) != known[name].default]
+        given = [name for name in searching.OF_SEARCH if getattr(self, name) != known[name].default]
         if self.whole_proof and given:
             raise ConfigError(
                 f"{given[0]} is for proof search, which whole_proof=true replaces; leave out one "
@@ -129,7 +116,7 @@ class ExpertIterationTrainer(SearchingTrainer):
             raise UsageError(f"problems: {error}") from error
         _ = self.statement_set  # raises if it cannot be read
         if self.search_model is not None:
-            require_model(self.search_model)
+            training.require_model(self.search_model)
         learner = self.learner()
         self.check_ready(learner.trial_config())
         learner.check_model()
@@ -142,14 +129,9 @@ class ExpertIterationTrainer(SearchingTrainer):
     ) -> None:
         """Search and learn, round by round.
 
-        The proofs of ``sorry`` theorems are recorded in the database; all proofs are in
-        ``proofs.jsonl`` in ``output_dir``. With ``statements`` it needs neither repositories nor a
-        database.
-
-        Args:
-            repos: Repositories with ``url`` and ``commit``, which the database holds.
-            database: The database.
-            data_path: Folder for the exported human data.
+        The database holds the repositories, and records the proofs of their ``sorry`` theorems; all
+        proofs are in ``proofs.jsonl`` in ``output_dir``. The human data are exported to the folder
+        ``data_path``. With ``statements`` it needs neither repositories nor a database.
 
         Raises:
             EmptyDatasetError: If there are no problems, or nothing was proved and no
@@ -159,18 +141,20 @@ class ExpertIterationTrainer(SearchingTrainer):
         """
         from accelerate import PartialState
 
-        from lean_dojo_plugins.training import Loop
-
         data_path = Path(data_path or merged_data_dir())
         rounds = self._rounds(repos, database, data_path)
-        processes = PartialState(cpu=self.chosen_device.name == "cpu", timeout=PROCESS_TIMEOUT)
+        processes = PartialState(
+            cpu=self.chosen_device.name == "cpu", timeout=training.PROCESS_TIMEOUT
+        )
         rounds.index, rounds.count = processes.process_index, processes.num_processes
         self._trained_on = data_path
         data = rounds.folder / "rounds" / "data"
-        with run_lock(self.output_dir, processes):
+        with training.run_lock(self.output_dir, processes):
             if processes.is_main_process:
                 rounds.begin()
-            loop = Loop(self, rounds, data, noun=("round", "rounds"), make_ready=rounds.search)
+            loop = training.Loop(
+                self, rounds, data, noun=("round", "rounds"), make_ready=rounds.search
+            )
             try:
                 loop.run()
             except EmptyDatasetError as error:
@@ -198,7 +182,7 @@ class ExpertIterationTrainer(SearchingTrainer):
             return Rounds(self, (), None, own, ProblemSet(found.problems, (), found))
         if repos is None or database is None:
             raise UsageError("expert-iteration needs repositories of a database, or statements")
-        repos, database = checked_repositories(repos, database)
+        repos, database = training.checked_repositories(repos, database)
         if not isinstance(database, DynamicDatabase):
             raise UsageError(
                 "expert-iteration needs a DynamicDatabase, which holds theorems without proofs, "
@@ -210,14 +194,8 @@ class ExpertIterationTrainer(SearchingTrainer):
         problem_set = gather(self.problems, known, self.projects, others, human_share=share)
         return Rounds(self, known, database, data_path, problem_set)
 
-    # --- learning ------------------------------------------------------------------------------
-
     def learner(self, start: str | None = None) -> SFTTrainer:
-        """Make the trainer that learns, with the settings of this one.
-
-        Args:
-            start: Its start model; by default the model trained so far, or the start model.
-        """
+        """Make the trainer that learns; by default it goes on with the model trained so far."""
         shared = {one.name: getattr(self, one.name) for one in _LEARNERS if one.init}
         own = str(Path(self.output_dir, "rounds", "model"))  # where nothing is written
         return SFTTrainer(**{**shared, "model_name": start or self._trained(), "output_dir": own})
@@ -229,17 +207,11 @@ class ExpertIterationTrainer(SearchingTrainer):
         return learner.rows(data_path)
 
     def fit(
-        self,
-        dataset: Dataset,
-        step: CurriculumStep,
-        *,
-        callbacks: Sequence[TrainerCallback],
-        checkpoint: Path | None,
-        target: Path,
+        self, dataset: Dataset, step: training.CurriculumStep, fitting: training.Fitting
     ) -> int:
         """Train one round, from the start model or from that of the last round."""
-        learner = self.learner(self.model_name if self.start_from == BASE else None)
-        return learner.fit(dataset, step, callbacks=callbacks, checkpoint=checkpoint, target=target)
+        learner = self.learner(self.model_name if self.start_from == searching.BASE else None)
+        return learner.fit(dataset, step, fitting)
 
     def card(self) -> dict[str, str]:
         """Describe the model for the model card."""

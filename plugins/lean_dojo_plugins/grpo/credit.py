@@ -1,7 +1,5 @@
 """From spans of characters to tokens: what a reward says of parts of a completion."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import torch
@@ -24,18 +22,10 @@ def token_values(
 ) -> torch.Tensor:
     """Give each token the value of the innermost span that its first visible character is in.
 
-    Of a conversation of several turns, the completion is the last one.
-
-    Args:
-        tokenizer: The tokenizer of the completions.
-        spans: For each completion its spans; ``None`` for nothing.
-        completions: The texts that the spans are about, as rewards see them.
-        completion_ids: ``(completions, tokens)``.
-        completion_mask: ``(completions, tokens)``; 1 for the model's own tokens.
-        first_token: Give the value of a span to its first token alone.
-
-    Returns:
-        ``(completions, tokens)``, of type float32; 0 outside of all spans.
+    Each completion has spans of its text, as rewards see it, or ``None``; of a conversation of
+    several turns it is the last one. Ids and mask (1 for the model's own tokens) are
+    ``(completions, tokens)``, and so are the values, in float32; they are 0 outside of all spans.
+    With ``first_token`` only the first token of a span gets its value.
     """
     values = torch.zeros(completion_ids.shape, dtype=torch.float32, device=completion_ids.device)
     for row, (own, text) in enumerate(zip(spans, completions, strict=True)):

@@ -1,7 +1,5 @@
 """The GRPO dataset class of the documented API."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import datasets
@@ -10,14 +8,10 @@ from lean_dojo_plugins.training import SplitDataset
 
 
 class GRPODataset(SplitDataset):
-    """Prompts from a split file written by ``export_merged_data``.
+    """Prompts from a split file (``…/random/train.json``) or folder of ``export_merged_data``.
 
-    Args:
-        data_path: The file (``…/random/train.json``), or the folder of the merged data.
-        formatter: Name of the dataset formatter (default: ``tactic-prompt``).
-
-    Raises:
-        DataError: If the file does not exist.
+    ``formatter`` names the dataset formatter (default: ``tactic-prompt``). DataError if there is no
+    such file.
     """
 
     default_formatter: ClassVar[str] = "tactic-prompt"

@@ -6,8 +6,6 @@ steps that are masked out of the loss. Each process plays whole groups with its 
 batch is padded to the longest of all, since TRL gathers them.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import time
@@ -96,15 +94,11 @@ class EpisodeTrainer(StepTrainer):
         for number in range(self.replacements + 1):
             again = self._play_round(number, asked, size)
             everything += again.values()
-            found |= {
-                place: group
-                for place, group in again.items()
-                if group.teaches or place not in found
-            }
-            idle = [
-                place for place in range(first, first + len(rows))
-                if place not in found or not found[place].teaches
-            ]  # fmt: skip
+            for place, group in again.items():
+                if group.teaches or place not in found:
+                    found[place] = group
+            places = range(first, first + len(rows))
+            idle = [place for place in places if place not in found or not found[place].teaches]
             draw = partial(seed_of, self.args.seed, self.phase, self.moment, number + 1)
             asked = {place: dataset[draw(place) % len(dataset)] for place in idle}
             if not asked:

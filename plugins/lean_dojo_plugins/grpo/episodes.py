@@ -7,8 +7,6 @@ all or none succeed teaches nothing and is replaced by one of another theorem, a
 times (dynamic sampling; DAPO, Yu et al. 2025, arXiv:2503.14476).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from functools import lru_cache, partial
@@ -18,14 +16,7 @@ from typing import Any, TypeAlias
 import attrs
 
 from lean_dojo_plugins.rewards import AdaptedReward
-from lean_dojo_v2.lean import (
-    EngineUnavailableError,
-    LeanError,
-    SourceTheorem,
-    Verdict,
-    read_source,
-    shared_engines,
-)
+from lean_dojo_v2 import lean
 from lean_dojo_v2.prover import PlayedTactic, TheoremProblem, begin_play, play_tactic
 from lean_dojo_v2.tracing import LeanGitRepo
 
@@ -116,7 +107,7 @@ class EpisodeRunner:
 
     def __init__(self, steps: int, engines: int, projects: Mapping[str, Path]) -> None:
         self.steps = steps
-        self._engines = shared_engines(size=engines, kept=OPEN_REPOSITORIES)
+        self._engines = lean.shared_engines(size=engines, kept=OPEN_REPOSITORIES)
         self._projects = projects
 
     def close(self) -> None:
@@ -126,12 +117,9 @@ class EpisodeRunner:
     def play(
         self, rows: Sequence[Mapping[str, Any]], size: int, sample: Sampler
     ) -> list[Group | None]:
-        """Play a group of ``size`` episodes for each theorem.
+        """Return a group of ``size`` episodes for each theorem; ``None`` if it cannot be opened.
 
         Rows have ``url``, ``commit``, ``file_path``, ``full_name``, ``start`` and ``end``.
-
-        Returns:
-            The group of each theorem; ``None`` for one that cannot be opened.
         """
         made = [self._group(row) for row in rows]
         opened = [self._submit(group, begin_play) for group in made]
@@ -167,7 +155,9 @@ class EpisodeRunner:
                 asked[move] = self._submit(group, run, move[1][:-1], move[1][-1])
         outcomes = {move: _answer(future) for move, future in asked.items()}
         for (group, _), outcome in outcomes.items():
-            group.ended_by_clock += outcome is not None and outcome.verdict is Verdict.TIMED_OUT
+            group.ended_by_clock += (
+                outcome is not None and outcome.verdict is lean.Verdict.TIMED_OUT
+            )
         for group, episode in going_on:
             outcome = outcomes.get((group, episode.tactics))
             if outcome is None or not outcome.accepted or outcome.finished:
@@ -179,7 +169,9 @@ class EpisodeRunner:
     def _group(self, row: Mapping[str, Any]) -> Group:
         project = Path(self._projects.get(row["url"]) or _folder(row["url"], row["commit"]))
         file, start, end = row["file_path"], tuple(row["start"]), tuple(row["end"])
-        source = SourceTheorem(read_source(project / file), row["full_name"], file, start, end)
+        source = lean.SourceTheorem(
+            lean.read_source(project / file), row["full_name"], file, start, end
+        )
         return Group(project, TheoremProblem(source))
 
     def _submit(self, group: Group, fn: Callable[..., Any], *args: Any) -> Future[Any]:
@@ -200,7 +192,7 @@ def _answer(future: Future[Any]) -> Any:
     """Return an engine's answer; ``None`` for a theorem that Lean cannot open, or that kills it."""
     try:
         return future.result()
-    except EngineUnavailableError:
+    except lean.EngineUnavailableError:
         raise
-    except LeanError:
+    except lean.LeanError:
         return None

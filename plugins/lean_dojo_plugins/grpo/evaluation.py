@@ -1,7 +1,5 @@
 """Rewards of a policy's samples at held-out goals."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any

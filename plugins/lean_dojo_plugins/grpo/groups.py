@@ -5,8 +5,6 @@ TRL scores completions in groups of ``num_generations`` for one prompt, and a ge
 documented defaults (``batch_size=1``, groups of 8) do not fit as they are; accumulation makes them.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """TRL's GRPO trainer as TRL documents it, for versions whose private methods we do not know."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

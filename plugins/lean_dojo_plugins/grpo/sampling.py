@@ -7,8 +7,6 @@ default, a run killed between two generations goes on with other samples.) The
 model's log-probabilities may differ in their last digits between batches of other shapes.
 """
 
-from __future__ import annotations
-
 import copy
 import hashlib
 from collections.abc import Callable, Hashable, Iterator, Sequence

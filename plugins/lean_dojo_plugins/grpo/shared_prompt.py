@@ -11,8 +11,6 @@ rounding (a test compares them).
 The prompt's last token is repeated, since the first token of each completion is predicted from it.
 """
 
-from __future__ import annotations
-
 import inspect
 from typing import Any
 
@@ -107,9 +105,8 @@ def pack(input_ids: torch.Tensor, attention_mask: torch.Tensor, kept: int) -> Gr
     ids[:, : width - 1] = torch.where(known, distinct, 0)[:, :-1]
     positions[:, : width - 1] = torch.arange(width - 1, device=ids.device)
     segment[:, : width - 1] = torch.where(known, 0, -1)[:, :-1]
-    for index, (row, start, length) in enumerate(
-        zip(row_of.tolist(), starts, lengths.tolist(), strict=True)
-    ):
+    placed = zip(row_of.tolist(), starts, lengths.tolist(), strict=True)
+    for index, (row, start, length) in enumerate(placed):
         place = slice(start, start + length)
         ids[row, place] = input_ids[index, width - 1 : width - 1 + length]
         positions[row, place] = torch.arange(width - 1, width - 1 + length, device=ids.device)

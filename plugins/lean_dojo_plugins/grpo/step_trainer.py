@@ -1,11 +1,9 @@
 """TRL's GRPO trainer, with tactics that end at their line, and timed generation and rewards."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import torch
 from accelerate.utils import gather_object
@@ -15,9 +13,6 @@ from lean_dojo_plugins.grpo.trl_internals import OpenGRPOTrainer
 from lean_dojo_plugins.grpo.turns import Turns
 from lean_dojo_plugins.rewards import AdaptedReward, LeanReward, completion_texts
 from lean_dojo_v2.errors import RewardError, TrainingError
-
-TokenAdvantages: TypeAlias = Callable[..., torch.Tensor]
-"""Turns the advantages of a batch into those of tokens; ``GRPOTrainer.token_advantages``."""
 
 log = logging.getLogger(__name__)
 BATCHES = 2
@@ -42,7 +37,7 @@ class StepTrainer(OpenGRPOTrainer):
     """The rows of the batch, repeated for each completion."""
     turns: Turns | None = None
     """Runs conversations of several turns; ``None``: a completion is one turn."""
-    token_advantages: TokenAdvantages | None = None
+    token_advantages: Callable[..., torch.Tensor] | None = None
     """Called with each batch; see :meth:`.GRPOTrainer.token_advantages`."""
     pending_metrics: list[tuple[str, float]]
     """Metrics that :attr:`token_advantages` has logged, not yet gathered."""
@@ -110,7 +105,7 @@ class StepTrainer(OpenGRPOTrainer):
         output = super().make_batch(rows)
         output["advantages"] = self._advantages_of(output)
         if self.token_advantages is not None:
-            output["advantages"] = self._of_tokens(self.token_advantages, rows, output)
+            output["advantages"] = self._of_tokens(rows, output)
         return output
 
     def _advantages_of(self, output: dict[str, Any]) -> torch.Tensor:
@@ -118,15 +113,14 @@ class StepTrainer(OpenGRPOTrainer):
         advantages: torch.Tensor = output["advantages"]
         return advantages
 
-    def _of_tokens(
-        self, ask: TokenAdvantages, rows: Sequence[dict[str, Any]], output: dict[str, Any]
-    ) -> torch.Tensor:
+    def _of_tokens(self, rows: Sequence[dict[str, Any]], output: dict[str, Any]) -> torch.Tensor:
         """Have the objective say what each token is worth, and log what it logs."""
         mask = output["completion_mask"]
         if "tool_mask" in output:  # what the model has not written itself
             mask = mask * output["tool_mask"]
         first = self.first_of(len(rows))
-        advantages = ask(
+        assert self.token_advantages is not None
+        advantages = self.token_advantages(
             rows=rows,
             completions=self._completions,
             completion_ids=output["completion_ids"],
@@ -195,9 +189,8 @@ class StepTrainer(OpenGRPOTrainer):
         A reward that applied to none of them is a :class:`RewardError`: nothing can be learned.
         """
         applied = ~torch.isnan(scores)
-        for name, share in zip(
-            self.reward_func_names, applied.float().mean(0).tolist(), strict=True
-        ):
+        shares = applied.float().mean(0).tolist()
+        for name, share in zip(self.reward_func_names, shares, strict=True):
             self.note(f"rewards/{name}/applied", share)
         if len(self._applied) == BATCHES:
             return
@@ -206,9 +199,8 @@ class StepTrainer(OpenGRPOTrainer):
             return
         first = torch.cat(self._applied)
         seen, counts = len(first), first.sum(0).tolist()
-        for name, reward, count in zip(
-            self.reward_func_names, self.reward_funcs, counts, strict=True
-        ):
+        named = zip(self.reward_func_names, self.reward_funcs, counts, strict=True)
+        for name, reward, count in named:
             of_lean = isinstance(getattr(reward, "function", reward), LeanReward)
             why = WHY_OF_LEAN if of_lean else WHY
             if count == 0:

@@ -24,26 +24,12 @@ from lean_dojo_core import (
 from lean_dojo_core.errors import ConfigError, UsageError
 from lean_dojo_core.records import Theorem
 from lean_dojo_core.wording import counted
-from lean_dojo_plugins.causal_lm import CausalTrainer, Tokeniser, is_adapter, preview_rows
+from lean_dojo_plugins import causal_lm, training
 from lean_dojo_plugins.grpo.episodes import WHOLE_PROOF, EpisodeRunner, whole_proof_reward
 from lean_dojo_plugins.grpo.groups import GroupPlan, plan_groups
 from lean_dojo_plugins.grpo.settings import FIRST_TOKEN, TACTIC_PROMPT, GRPOSettings
 from lean_dojo_plugins.grpo.turns import FEEDBACK_TOKENS, Feedback, Turns
 from lean_dojo_plugins.rewards import AdaptedReward, resolve_rewards
-from lean_dojo_plugins.training import (
-    PLACE_COLUMNS,
-    PROCESS_TIMEOUT,
-    STATEMENT_COLUMNS,
-    CurriculumStep,
-    DatabaseSource,
-    checked_repositories,
-    formatted_rows,
-    is_in_share,
-    knows_trl,
-    require_known_trl,
-    resolve_model,
-    to_json_value,
-)
 from lean_dojo_v2.database import split_of
 from lean_dojo_v2.files import merged_data_dir
 from lean_dojo_v2.lean import SharedEngines, shared_engines
@@ -83,7 +69,7 @@ class GRPOTrainer(GRPOSettings):
 
     config_class: ClassVar[type[TrainingArguments] | str] = "trl:GRPOConfig"
     fixed_args: ClassVar[Mapping[str, str]] = {
-        **CausalTrainer.fixed_args,
+        **causal_lm.CausalTrainer.fixed_args,
         "reward_weights": "weights belong to the rewards: reward_func={'name': weight}",
     }
     required_columns: ClassVar[tuple[str, ...]] = ("prompt", "problem")
@@ -141,27 +127,27 @@ class GRPOTrainer(GRPOSettings):
         if (statements := self.statement_set) is not None:
             # The other processes wait while one has Lean elaborate the statements.
             on_cpu = self.chosen_device.name == "cpu"
-            if PartialState(cpu=on_cpu, timeout=PROCESS_TIMEOUT).is_main_process:
+            if PartialState(cpu=on_cpu, timeout=training.PROCESS_TIMEOUT).is_main_process:
                 statements.say()
             self.train_on(statements, folder / "statements")
             return
         if repos is None or database is None:
             raise UsageError("grpo needs repositories of a database, or statements")
-        found, share = checked_repositories(repos, database), self.human_share or None
-        self.train_on(DatabaseSource(*found, share, hidden=True), folder)
+        found, share = training.checked_repositories(repos, database), self.human_share or None
+        self.train_on(training.DatabaseSource(*found, share, hidden=True), folder)
 
     def preflight(self) -> None:
         """Check what training will need, including the rewards."""
         columns: Sequence[str] = self.make_formatter().columns
         if self.episodes:
-            if missing := [name for name in PLACE_COLUMNS if name not in columns]:
+            if missing := [name for name in training.PLACE_COLUMNS if name not in columns]:
                 raise ConfigError(
                     f"episodes: the dataset formatter {self.formatter!r} has no column "
                     f"{missing[0]!r}, which says where a theorem stands"
                 )
             columns = ("prompt", "problem", "proved")
         if (statements := self.statement_set) is not None:
-            columns = STATEMENT_COLUMNS
+            columns = training.STATEMENT_COLUMNS
             _check_count(statements.problems, self.trial_config())
         _check_rewards(self._rewards, columns, self.formatter)
         own_objective = type(self).token_advantages is not GRPOTrainer.token_advantages
@@ -173,7 +159,7 @@ class GRPOTrainer(GRPOSettings):
             f"{type(self).__name__}.token_advantages": own_objective,
         }.items():
             if uses_internals:
-                require_known_trl(setting_name)
+                training.require_known_trl(setting_name)
         super().preflight()
 
     def check_data(self, theorems: Iterable[Theorem]) -> None:
@@ -182,7 +168,7 @@ class GRPOTrainer(GRPOSettings):
             return
         learned = (one for one in theorems if split_of(one) == "train")
         if self.human_share:
-            learned = (one for one in learned if not is_in_share(one, self.human_share))
+            learned = (one for one in learned if not training.is_in_share(one, self.human_share))
         formatter = self.make_formatter()
         rows = (row for theorem in learned for row in formatter.rows(theorem))
         _check_count(_theorems(rows) if self.episodes else rows, self.trial_config())
@@ -237,7 +223,7 @@ class GRPOTrainer(GRPOSettings):
 
     def settings(self) -> dict[str, Any]:
         """Return all settings that affect the result; a run goes on only with the same."""
-        rewards = [[r.name, r.weight, to_json_value(r.function)] for r in self._rewards]
+        rewards = [[r.name, r.weight, training.to_json_value(r.function)] for r in self._rewards]
         return {**super().settings(), "reward_func": rewards}
 
     def preview(self, theorems: Iterable[Theorem], limit: int = 3) -> list[PreviewExample]:
@@ -246,7 +232,9 @@ class GRPOTrainer(GRPOSettings):
             return super().preview(theorems, limit)
         rows = statements.rows(self.make_formatter())
         named = ((f"{row['full_name']} ({self.own_data})", row) for row in rows)
-        return preview_rows(Tokeniser(self.tokenizer, self.row_length), named, limit)
+        return causal_lm.preview_rows(
+            causal_lm.Tokeniser(self.tokenizer, self.row_length), named, limit
+        )
 
     def rows(self, data_path: Path) -> Iterator[dict[str, Any]]:
         """Stream the rows of the training dataset, made of the data there or of the statements."""
@@ -262,12 +250,10 @@ class GRPOTrainer(GRPOSettings):
         """
         if self.episodes:
             rows = _theorems(rows)
-        yield from Tokeniser(self.tokenizer, self.row_length, self.too_long).prompts(rows)
+        yield from causal_lm.Tokeniser(self.tokenizer, self.row_length, self.too_long).prompts(rows)
 
-    def build_step_trainer(self, dataset: Dataset, step: CurriculumStep) -> Trainer:
+    def build_step_trainer(self, dataset: Dataset, step: training.CurriculumStep) -> Trainer:
         """Build TRL's trainer for one step."""
-        from lean_dojo_plugins.causal_lm import add_label_head, end_tokens, turn_end_tokens
-
         if step.index == 0:
             words = ("episode", "theorem") if self.episodes else ("completion", "prompt")
             self.say(f"GRPO: {self._groups(step).describe(*words)}")
@@ -279,10 +265,10 @@ class GRPOTrainer(GRPOSettings):
             "train_dataset": dataset,
             "processing_class": self.tokenizer,
         }
-        if not knows_trl():
+        if not training.knows_trl():
             from lean_dojo_plugins.grpo.plain_trainer import plain_trainer
 
-            ends = turn_end_tokens if self.writes_whole_proofs else end_tokens
+            ends = causal_lm.turn_end_tokens if self.writes_whole_proofs else causal_lm.end_tokens
             return plain_trainer(self._rewards, ends(self.tokenizer, self.model), **given)
         from lean_dojo_plugins.grpo.episode_trainer import EpisodeTrainer
         from lean_dojo_plugins.grpo.step_trainer import StepTrainer
@@ -295,11 +281,13 @@ class GRPOTrainer(GRPOSettings):
         trainer.token_advantages = self.token_advantages
         self._step_trainer = trainer
         if not self.writes_whole_proofs:
-            trainer.end_completions_at(end_tokens(self.tokenizer, self.model))
+            trainer.end_completions_at(causal_lm.end_tokens(self.tokenizer, self.model))
         if self.turns > 1 and (feedback := self._feedback()) is not None:
             trainer.turns = trainer.rollout_func = cast("Any", Turns(self.turns, feedback))
         bonus = config.entropy_coef != 0 or config.use_adaptive_entropy
-        add_label_head(trainer.model, temperature=trainer.temperature, differentiable_entropy=bonus)
+        causal_lm.add_label_head(
+            trainer.model, temperature=trainer.temperature, differentiable_entropy=bonus
+        )
         if trainer.beta:
             self._set_reference(trainer)
         if isinstance(trainer, EpisodeTrainer):
@@ -307,8 +295,6 @@ class GRPOTrainer(GRPOSettings):
             trainer.replacements = self.replacements
             trainer.formatter, trainer.prompt_length = self.make_formatter(), self.row_length
         return trainer
-
-    # --- what a token is worth ------------------------------------------------------------------
 
     def token_advantages(
         self,
@@ -379,18 +365,16 @@ class GRPOTrainer(GRPOSettings):
 
     def _set_reference(self, trainer: StepTrainer) -> None:
         """Measure the KL divergence from the model that the whole run started from."""
-        from lean_dojo_plugins.causal_lm import load_model
-
         policy: Any = trainer.model
         if self.lora_config is None:
             if self._reference is None:
-                reference = load_model(self.model_name, device=self.chosen_device)
+                reference = causal_lm.load_model(self.model_name, device=self.chosen_device)
                 reference.requires_grad_(False)
                 self._reference = reference
             trainer.refer_to(self._reference)
-        elif is_adapter(self.model_name) and "ref" not in policy.peft_config:
+        elif causal_lm.is_adapter(self.model_name) and "ref" not in policy.peft_config:
             # TRL takes the adapter of that name; without one, the base model alone.
-            source = resolve_model(self.model_name)
+            source = training.resolve_model(self.model_name)
             policy.load_adapter(source, adapter_name="ref", is_trainable=False)
 
     def forget_model(self) -> None:
@@ -409,13 +393,9 @@ class GRPOTrainer(GRPOSettings):
     ) -> Evaluation:
         """Measure the policy on held-out goals: loss on human tactics, and rewards of samples.
 
-        Args:
-            data_path: Folder of merged data, or a split's file; by default what this object
-                trained on, or ``$RAID_DIR/data/merged``.
-            split: ``"val"``, ``"test"`` or ``"train"``.
-            limit: Take only this many goals, from the start.
-            samples: Tactics to sample at each goal, scored by the trainer's rewards.
-            temperature: Sampling temperature; the policy itself has 1.
+        At each goal ``samples`` tactics are sampled at ``temperature`` (the policy itself has 1)
+        and scored by the trainer's rewards. The other arguments are those of
+        :meth:`CausalTrainer.evaluate`.
 
         Returns:
             ``loss`` and ``exact_match`` as SFT's; ``reward``, the mean of the weighted sum;
@@ -425,7 +405,6 @@ class GRPOTrainer(GRPOSettings):
             EmptyDatasetError: If the split has no tactic to learn.
             RewardError: If a reward fails.
         """
-        from lean_dojo_plugins.causal_lm import CausalTacticGenerator
         from lean_dojo_plugins.grpo.evaluation import sample_and_score
 
         base = super().evaluate(data_path, split, limit=limit)
@@ -433,11 +412,10 @@ class GRPOTrainer(GRPOSettings):
         if not rewards:  # whole proofs are measured by `lean-dojo bench`
             return base
         formatter = self.make_formatter()
-        rows = list(
-            islice(formatted_rows(self.evaluation_file(data_path, split), formatter), limit)
-        )
+        file = self.evaluation_file(data_path, split)
+        rows = list(islice(training.formatted_rows(file, formatter), limit))
         earned = sample_and_score(
-            CausalTacticGenerator.from_model(
+            causal_lm.CausalTacticGenerator.from_model(
                 self.model, self.tokenizer, formatter, max_length=self.max_length
             ),
             rewards,
@@ -449,7 +427,7 @@ class GRPOTrainer(GRPOSettings):
         )
         return attrs.evolve(base, metrics={**base.metrics, **earned})
 
-    def _groups(self, step: CurriculumStep) -> GroupPlan:
+    def _groups(self, step: training.CurriculumStep) -> GroupPlan:
         """Plan the groups; each group of episodes is played in one process."""
         count, given = step.processes, dict(self.trainer_args)
         if not self.episodes:
@@ -458,7 +436,7 @@ class GRPOTrainer(GRPOSettings):
             given["generation_batch_size"] = size // count
         return attrs.evolve(plan_groups(self.batch_size, 1, given), processes=count)
 
-    def step_config(self, step: CurriculumStep, **fixed: Any) -> Any:
+    def step_config(self, step: training.CurriculumStep, **fixed: Any) -> Any:
         """Make the configuration of one step's trainer, with groups of completions."""
         groups = self._groups(step)
         arguments: dict[str, Any] = {
@@ -484,7 +462,9 @@ def _check_count(rows: Iterable[Any], config: Any) -> None:
 
 def _theorems(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Keep the location of each theorem, once."""
-    for place, same in groupby(rows, lambda row: {name: row[name] for name in PLACE_COLUMNS}):
+    for place, same in groupby(
+        rows, lambda row: {name: row[name] for name in training.PLACE_COLUMNS}
+    ):
         row = next(same)
         yield {"prompt": row["prompt"], "problem": row["problem"], **place}
 

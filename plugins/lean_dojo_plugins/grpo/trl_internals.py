@@ -5,8 +5,6 @@ reads each prompt of a group once. Nothing else here overrides or calls what TRL
 :mod:`lean_dojo_plugins.training.trl_version`.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Hashable, Sequence
@@ -66,8 +64,6 @@ class OpenGRPOTrainer(trl_grpo.GRPOTrainer):
             self.shares_prompts = False
             log.info("each prompt is computed once per completion, not once per group: %s", reason)
 
-    # --- for subclasses to extend ---------------------------------------------------------------
-
     def make_batch(self, rows: list[dict[str, Any]]) -> dict[str, Any]:
         """Generate a batch of completions, score them, and return what the loss needs."""
         output: dict[str, Any] = super()._generate_and_score_completions(rows)
@@ -97,8 +93,6 @@ class OpenGRPOTrainer(trl_grpo.GRPOTrainer):
         completion_ids_list: list[list[int]],
     ) -> torch.Tensor:
         return self.score(inputs, prompts, completions, completion_ids_list)
-
-    # --- for subclasses to use ------------------------------------------------------------------
 
     def refer_to(self, reference: PreTrainedModel) -> None:
         """Measure the KL divergence from this model, where the run started."""
@@ -188,8 +182,6 @@ class OpenGRPOTrainer(trl_grpo.GRPOTrainer):
         """Log the seconds since ``start``, a reading of ``time.perf_counter``."""
         self.note(name, time.perf_counter() - start)
 
-    # --- faster, and the same on any number of processes ----------------------------------------
-
     def _generate(self, prompts: list[Any]) -> Any:
         start = time.perf_counter()
         result = super()._generate(prompts)
@@ -214,9 +206,8 @@ class OpenGRPOTrainer(trl_grpo.GRPOTrainer):
         plain: Any = super()._get_per_token_logps_and_entropies
         options = {name: value for name, value in options.items() if value is not None}
         size = options.pop("batch_size", len(inputs[1]))
-        entropy, auxiliary = (
-            options.pop(name, False) for name in ("compute_entropy", "compute_aux_loss")
-        )
+        entropy = options.pop("compute_entropy", False)
+        auxiliary = options.pop("compute_aux_loss", False)
         if options or auxiliary or not self.shares_prompts:  # what is left are images
             return plain(
                 *inputs, **options, batch_size=size, compute_entropy=entropy,

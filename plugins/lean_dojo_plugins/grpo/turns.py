@@ -59,12 +59,8 @@ class Turns:
     def __call__(self, prompts: Sequence[list[Message]], trainer: Any) -> dict[str, Any]:
         """Play a batch; see :class:`trl.GRPOTrainer`."""
         ids = trainer.tokens_of(prompts)
-        self.played = [
-            Conversation(place, list(each), row)
-            for place, (each, row) in enumerate(
-                zip(ids, trainer.batch_rows, strict=True), trainer.first_of(len(ids))
-            )
-        ]
+        asked = enumerate(zip(ids, trainer.batch_rows, strict=True), trainer.first_of(len(ids)))
+        self.played = [Conversation(place, prompt, row) for place, (prompt, row) in asked]
         sampled = self._turn(self.played, trainer, trainer.group_size)
         for _ in range(self.most - 1):
             going_on = [one for one in self.played if one.feedback is not None and one.last]
@@ -92,9 +88,8 @@ class Turns:
             one.add(written[place], None if logprobs is None else logprobs[place], own=True)
             one.last = texts[place] if trainer.has_ended(written[place]) else ""
         columns = {key: [one.row[key] for one in talks] for key in talks[0].row if key != "prompt"}
-        for one, feedback in zip(
-            talks, self.feedback([one.last for one in talks], **columns), strict=True
-        ):
+        said = self.feedback([one.last for one in talks], **columns)
+        for one, feedback in zip(talks, said, strict=True):
             one.feedback = feedback
         return logprobs is not None
 
@@ -112,8 +107,7 @@ def turn_after(
 ) -> list[int]:
     """Return the tokens between a completion and the model's next turn, by the chat template.
 
-    The end-of-turn token is left out if the model wrote it itself. The feedback is cut so that all
-    fits into :data:`FEEDBACK_TOKENS`.
+    An end of turn that the model wrote is left out; the feedback is cut to FEEDBACK_TOKENS in all.
     """
     ids = _between(tokenizer, feedback)
     if (excess := len(ids) - FEEDBACK_TOKENS) > 0:

@@ -1,7 +1,5 @@
 """The LeanProgress dataset: a JSONL file, split by theorem and tokenised as a stream."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress
@@ -35,14 +33,9 @@ class ExampleRows:
 class ProgressDataset:
     """A LeanProgress dataset; its file is checked once and read again on use.
 
-    To the training loop it is a source of a single stage.
-
-    Args:
-        data_path: A JSONL file with ``goal``, ``tactic``, ``steps_remaining`` and, optionally,
-            ``prefix`` and ``theorem`` on each line.
-
-    Attributes:
-        commit: SHA-256 of the examples.
+    Each line of the JSONL file has ``goal``, ``tactic``, ``steps_remaining`` and, optionally,
+    ``prefix`` and ``theorem``. ``commit`` is the SHA-256 of the examples. To the training loop it
+    is a source of a single stage.
 
     Raises:
         DataError: With the line's number, for a bad line.
@@ -73,30 +66,16 @@ class ProgressDataset:
 
     def to_hf(self) -> Dataset:
         """Return a dataset in memory with the columns ``text`` and ``label``."""
-        return Dataset.from_dict(
-            {
-                "text": [example.text for example in self.examples],
-                "label": [example.label for example in self.examples],
-            }
-        )
+        return Dataset.from_list([{"text": one.text, "label": one.label} for one in self.examples])
 
     def split(self, eval_ratio: float, seed: int) -> tuple[ExampleRows, ExampleRows]:
-        """Split into training and evaluation examples.
+        """Split into training and evaluation examples, at least one of each.
 
-        All examples of one proof go to the same side; an example without a
-        theorem's name is a group of its own. At least one example is held out, and one is kept.
-
-        Raises:
-            EmptyDatasetError: With fewer than two groups.
+        All examples of one proof go to the same side; an example without a theorem's name is a
+        group of its own. EmptyDatasetError with fewer than two groups.
         """
-        of_each = np.fromiter(
-            (
-                _place(example.theorem or f"#{index}", seed)
-                for index, example in enumerate(self.examples)
-            ),
-            dtype=np.uint64,
-            count=len(self),
-        )
+        names = (one.theorem or f"#{index}" for index, one in enumerate(self.examples))
+        of_each = np.fromiter((_place(name, seed) for name in names), np.uint64, len(self))
         places, sizes = np.unique(of_each, return_counts=True)
         if len(places) < 2:
             raise EmptyDatasetError(
@@ -117,10 +96,7 @@ def _place(theorem: str, seed: int) -> int:
 def tokenised(
     examples: Iterable[ProgressExample], tokenizer: PreTrainedTokenizerBase, max_length: int
 ) -> Iterator[dict[str, Any]]:
-    """Tokenise once, without padding, as a stream of rows.
-
-    They have the tokenizer's columns, ``label`` (steps), and ``length`` (tokens).
-    """
+    """Tokenise to rows of the tokenizer's columns, unpadded, ``label`` (steps) and ``length``."""
     for chunk in chunks(examples, CHUNK_SIZE):
         columns = encode([example.text for example in chunk], tokenizer, max_length)
         for index, example in enumerate(chunk):

@@ -1,7 +1,5 @@
 """A trained progress model in proof search."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -27,14 +25,8 @@ _NO_LIMIT = 1 << 20  # transformers writes 1e30 if a tokenizer has none
 class ProgressModel:
     """Predicts how many steps of a proof remain, with a model of ``ProgressTrainer``.
 
-    The model's folder records the input length of its training.
-
-    Args:
-        max_length: Maximum input length in tokens; default: the training's.
-        device: ``auto``, ``cpu``, ``cuda`` or ``mps``.
-
-    Raises:
-        CheckpointError: If the folder holds no such model.
+    ``max_length``, in tokens, is by default the training's, which the model's folder records.
+    CheckpointError if the folder holds no such model.
     """
 
     batch_size = 32
@@ -72,10 +64,7 @@ class ProgressModel:
 
     @torch.inference_mode()
     def outputs(self, texts: Sequence[str]) -> Array:
-        """Return the model's output for each input, in steps; shape ``(n,)``.
-
-        Batches hold inputs of similar length, so that little is computed on padding.
-        """
+        """Return the output for each input, in steps, ``(n,)``; in batches of similar length."""
         columns = encode(texts, self._tokenizer, self.max_length)
         order = sorted(range(len(texts)), key=lambda i: len(columns["input_ids"][i]))
         collate = DataCollatorWithPadding(self._tokenizer)
@@ -91,9 +80,8 @@ class ProgressModel:
 def measures(predicted: Any, actual: Any) -> dict[str, float]:
     """Compare predicted with actual steps, each of shape ``(n,)`` or ``(n, 1)``.
 
-    Returns:
-        ``mse`` (steps squared), ``mae`` (steps) and ``within_one``, the share of examples whose
-        prediction is at most one step off (the accuracy of LeanProgress).
+    ``mse`` is in steps squared, ``mae`` in steps; ``within_one`` is the share of examples whose
+    prediction is at most one step off (the accuracy of LeanProgress).
 
     >>> measures([[0.0], [3.0]], [1, 1])
     {'mse': 2.5, 'mae': 1.5, 'within_one': 0.5}

@@ -1,7 +1,5 @@
 """The dataset formatter of progress prediction."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -10,36 +11,12 @@ import attrs
 
 from lean_dojo_core import Database, Evaluation, Repository
 from lean_dojo_core.errors import UsageError
+from lean_dojo_plugins import progress, training
 from lean_dojo_plugins.causal_lm import is_adapter
-from lean_dojo_plugins.training import (
-    ARGUMENTS,
-    FIXED_ARGUMENTS,
-    CurriculumStep,
-    CurriculumTrainer,
-    RunFolder,
-    check_model_name,
-    check_trainer_args,
-    checked_repositories,
-    choose_device,
-    chunks,
-    errors_only,
-    fetch,
-    fetch_tokenizer,
-    opened,
-    resolve_model,
-    run_lock,
-    split_file,
-)
+from lean_dojo_v2 import lean_progress
 from lean_dojo_v2.database import read_theorems
 from lean_dojo_v2.errors import EmptyDatasetError
 from lean_dojo_v2.files import merged_data_dir
-from lean_dojo_v2.lean_progress import (
-    ProgressExample,
-    examples_of,
-    read_examples,
-    training_examples,
-    write_examples,
-)
 from lean_dojo_v2.prover import ProgressEstimator
 from lean_dojo_v2.settings import fields, setting
 
@@ -49,12 +26,10 @@ if TYPE_CHECKING:
         EvalPrediction,
         PreTrainedModel,
         PreTrainedTokenizerBase,
-        TrainerCallback,
         TrainingArguments,
     )
     from transformers.trainer_utils import PredictionOutput
 
-    from lean_dojo_plugins.progress.dataset import ProgressDataset
     from lean_dojo_plugins.progress.estimator import Array
 
 EXPORTED_NAME = "leanprogress.jsonl"
@@ -71,18 +46,14 @@ _share = fields.must_be("a number between 0 and 1", lambda v: fields.is_number(v
 
 
 @attrs.define(slots=False, eq=False)
-class ProgressTrainer(CurriculumTrainer):
+class ProgressTrainer(training.CurriculumTrainer):
     """Trains a model that predicts how many steps of a proof remain (LeanProgress).
 
     Batches hold examples of similar length, padded to their longest; the checkpoint with the lowest
     mean squared error on the held-out proofs is kept. A killed run resumes from its last epoch. The
-    examples are tokenised to disk, so memory does not grow with them.
-
-    Attributes: see the fields' help texts (``lean-dojo show progress``).
-
-    Raises:
-        ConfigError: For a setting of a wrong type or value.
-        UsageError: If ``model_name`` can only be a path and nothing is there.
+    examples are tokenised to disk, so memory does not grow with them. ``lean-dojo show progress``
+    lists the settings; ConfigError for a wrong type or value, UsageError if ``model_name`` can only
+    be a path and nothing is there.
     """
 
     data_path: str | Path | None = setting(  # its content shapes the result, not its location
@@ -113,10 +84,10 @@ class ProgressTrainer(CurriculumTrainer):
     report_to: str = setting(
         "tensorboard", "tensorboard or none.", _logger, kw_only=True, shapes_result=False
     )
-    _dataset: ProgressDataset | None = attrs.field(default=None, init=False, repr=False)
+    _dataset: progress.ProgressDataset | None = attrs.field(default=None, init=False, repr=False)
 
     fixed_args: ClassVar[Mapping[str, str]] = {
-        **FIXED_ARGUMENTS,
+        **training.FIXED_ARGUMENTS,
         "num_train_epochs": f"{_OURS} epochs",
         "learning_rate": f"{_OURS} learning_rate",
         "save_only_model": "a killed run could not resume",
@@ -134,10 +105,10 @@ class ProgressTrainer(CurriculumTrainer):
     }  # fmt: skip
 
     def __attrs_post_init__(self) -> None:
-        check_trainer_args(opened(ARGUMENTS), self.trainer_args, self.fixed_args)
-        choose_device(self.device)
+        training.check_trainer_args(training.ARGUMENTS, self.trainer_args, self.fixed_args)
+        training.choose_device(self.device)
         if self.model_name != attrs.fields(type(self)).model_name.default:
-            check_model_name(self.model_name)
+            training.check_model_name(self.model_name)
 
     def preflight(self) -> None:
         """Check what training will need, before any data is prepared; loads no model."""
@@ -147,14 +118,14 @@ class ProgressTrainer(CurriculumTrainer):
                     f"data_path: {self.data_path} is no file; name a JSONL dataset, or train on a "
                     "database"
                 )
-            if next(read_examples(self.data_path), None) is None:
+            if next(lean_progress.read_examples(self.data_path), None) is None:
                 raise EmptyDatasetError("the file has no examples", path=self.data_path)
         if is_adapter(self.model_name):
             raise UsageError(
                 f"model_name: {self.model_name} holds a LoRA adapter; merge it first: "
                 f"lean-dojo merge-lora {self.model_name} -o FOLDER"
             )
-        trial = CurriculumStep(0, 1, (), Path(self.output_dir), self.seed, 1)
+        trial = training.CurriculumStep(0, 1, (), Path(self.output_dir), self.seed, 1)
         self.check_ready(self._arguments(trial))
 
     def train(
@@ -165,11 +136,9 @@ class ProgressTrainer(CurriculumTrainer):
     ) -> None:
         """Train on the JSONL file, or on a database's finished proofs, none of a held-out theorem.
 
-        Args:
-            repos: Repositories to take proofs from; all of the database's if not given.
-            database: Database of traced theorems; without one, the constructor's ``data_path`` is
-                read.
-            data_path: Folder for the dataset made from the database.
+        The proofs are those of ``repos``, by default of all repositories of the database; the
+        dataset made of them goes to the folder ``data_path``. Without a database, the constructor's
+        ``data_path`` is read.
 
         Raises:
             UsageError: If there is neither a dataset nor a database, or the output folder holds a
@@ -177,29 +146,24 @@ class ProgressTrainer(CurriculumTrainer):
             DataError: For a bad line, with its number.
             EmptyDatasetError: If there is too little to train on.
         """
-        from lean_dojo_plugins.progress.dataset import ProgressDataset
-        from lean_dojo_plugins.training import Loop
-
         if repos is not None:
-            repos, database = checked_repositories(repos, database)
+            repos, database = training.checked_repositories(repos, database)
         self.preflight()
         folder = Path(data_path or merged_data_dir())
-        with run_lock(self.output_dir, self.processes):
+        with training.run_lock(self.output_dir, self.processes):
             if database is not None:
                 file = folder / EXPORTED_NAME
                 if self.processes.is_main_process:
-                    wanted = None if repos is None else {(one.url, one.commit) for one in repos}
-                    chosen = (
-                        repository
-                        for repository in database.repositories
-                        if wanted is None or (repository.url, repository.commit) in wanted
-                    )
-                    write_examples(file, training_examples(chosen))
+                    chosen = database.repositories
+                    if repos is not None:
+                        wanted = {(one.url, one.commit) for one in repos}
+                        chosen = [one for one in chosen if (one.url, one.commit) in wanted]
+                    lean_progress.write_examples(file, lean_progress.training_examples(chosen))
                 self.processes.wait_for_everyone()
                 self.data_path = file
-            self._dataset = ProgressDataset(self._dataset_file())
+            self._dataset = progress.ProgressDataset(self._dataset_file())
             own = Path(self.output_dir, "data")  # apart from other runs' data
-            Loop(self, self._dataset, own, noun=("dataset", "datasets")).run()
+            training.Loop(self, self._dataset, own, noun=("dataset", "datasets")).run()
         if self.processes.is_main_process:
             print(f"Progress model saved to {self.output_dir}")
             print(f"To use it in proof search: export LEANPROGRESS_MODEL={self.output_dir}")
@@ -227,7 +191,7 @@ class ProgressTrainer(CurriculumTrainer):
         model = ProgressModel(self.output_dir, max_length=self.max_length, device=self.device)
         outputs: list[Array] = []
         labels: list[float] = []
-        for some in chunks(self._measured(data_path, split), _MEASURED_AT_ONCE):
+        for some in training.chunks(self._measured(data_path, split), _MEASURED_AT_ONCE):
             outputs.append(model.outputs([example.text for example in some]))
             labels += [example.label for example in some]
         if not labels:
@@ -256,23 +220,19 @@ class ProgressTrainer(CurriculumTrainer):
 
     @staticmethod
     def estimator(path: str | Path) -> ProgressEstimator:
-        """Load a trained model for proof search.
-
-        Raises:
-            CheckpointError: If the folder holds no such model.
-        """
+        """Load a trained model for proof search; CheckpointError if the folder holds none."""
         from lean_dojo_plugins.progress.estimator import ProgressModel
 
         return ProgressModel(path)
 
-    def _measured(self, data_path: str | Path | None, split: str) -> Iterable[ProgressExample]:
-        from lean_dojo_plugins.progress.dataset import ProgressDataset
-
+    def _measured(
+        self, data_path: str | Path | None, split: str
+    ) -> Iterable[lean_progress.ProgressExample]:
         if data_path is not None and not Path(data_path).is_dir():
-            return ProgressDataset(data_path).examples
+            return progress.ProgressDataset(data_path).examples
         if split == "test":
-            theorems = read_theorems(split_file(data_path or merged_data_dir(), split))
-            return (example for theorem in theorems for example in examples_of(theorem))
+            theorems = read_theorems(training.split_file(data_path or merged_data_dir(), split))
+            return itertools.chain.from_iterable(map(lean_progress.examples_of, theorems))
         kept, held_out = self._trained_on(data_path).split(self.eval_ratio, self.seed)
         return kept if split == "train" else held_out
 
@@ -284,22 +244,18 @@ class ProgressTrainer(CurriculumTrainer):
             )
         return Path(self.data_path)
 
-    def _trained_on(self, data_path: Path | str | None) -> ProgressDataset:
+    def _trained_on(self, data_path: Path | str | None) -> progress.ProgressDataset:
         """Return the dataset of the run in the output folder."""
-        from lean_dojo_plugins.progress.dataset import ProgressDataset
-
         exported = Path(data_path or merged_data_dir()) / EXPORTED_NAME
         exists = self.data_path is None and exported.exists()
-        dataset = ProgressDataset(exported if exists else self._dataset_file())
-        state = RunFolder(Path(self.output_dir)).load()
+        dataset = progress.ProgressDataset(exported if exists else self._dataset_file())
+        state = training.RunFolder(Path(self.output_dir)).load()
         if state is not None and state.finished and state.finished[0].commit != dataset.commit:
             raise UsageError(
                 f"{dataset.data_path} is not what {self.output_dir} was trained on; name that file "
                 "as data_path, or any file to measure on as a whole"
             )
         return dataset
-
-    # --- what the training loop asks for ---------------------------------------------------------
 
     def rows(self, data_path: Path) -> Iterator[dict[str, Any]]:  # noqa: ARG002 - one dataset
         """Tokenise the examples, those that are held out last."""
@@ -312,24 +268,16 @@ class ProgressTrainer(CurriculumTrainer):
                 yield {**row, "held_out": bool(held_out)}
 
     def fit(
-        self,
-        dataset: Dataset,
-        step: CurriculumStep,
-        *,
-        callbacks: Sequence[TrainerCallback],
-        checkpoint: Path | None,
-        target: Path,
+        self, dataset: Dataset, step: training.CurriculumStep, fitting: training.Fitting
     ) -> int:
         """Train from the last checkpoint on and save the best model."""
         from transformers import DataCollatorWithPadding, set_seed
-
-        from lean_dojo_plugins.training import GroupingTrainer
 
         count = dataset["held_out"][:].count(False)
         held_out = dataset.select(range(count, len(dataset)))
         set_seed(step.seed)
         model, tokenizer = self._load()
-        trainer = GroupingTrainer(
+        trainer = training.GroupingTrainer(
             model=model,
             args=self._arguments(step),
             train_dataset=dataset.select(range(count)),
@@ -338,18 +286,18 @@ class ProgressTrainer(CurriculumTrainer):
             data_collator=DataCollatorWithPadding(tokenizer),
             compute_metrics=_measures,
         )
-        self.train_with(trainer, callbacks, checkpoint)
+        fitting.train(trainer)
         output = trainer.predict(held_out)
-        self.save_whole(trainer, target)
+        fitting.save(trainer)
         if self.processes.is_main_process:
             numbers = _measures(output)
             self.say("held-out proofs: " + ", ".join(f"{k} {v:.3f}" for k, v in numbers.items()))
             trainer.log(numbers)
-            tokenizer.save_pretrained(str(target))
+            tokenizer.save_pretrained(str(fitting.target))
         return int(trainer.state.global_step)
 
     def _load_tokenizer(self) -> PreTrainedTokenizerBase:
-        tokenizer = fetch_tokenizer(resolve_model(self.model_name))
+        tokenizer = training.fetch_tokenizer(training.resolve_model(self.model_name))
         tokenizer.model_max_length = self.max_length  # recorded for the search
         return tokenizer
 
@@ -357,9 +305,9 @@ class ProgressTrainer(CurriculumTrainer):
         import torch
         from transformers import AutoModelForSequenceClassification
 
-        source, tokenizer = resolve_model(self.model_name), self._load_tokenizer()
-        with errors_only():  # it would report our new head as missing
-            model, loaded = fetch(
+        source, tokenizer = training.resolve_model(self.model_name), self._load_tokenizer()
+        with training.errors_only():  # it would report our new head as missing
+            model, loaded = training.fetch(
                 AutoModelForSequenceClassification.from_pretrained,
                 source,
                 what="model",
@@ -376,7 +324,7 @@ class ProgressTrainer(CurriculumTrainer):
             model.config.pad_token_id = tokenizer.pad_token_id
         return model, tokenizer
 
-    def _arguments(self, step: CurriculumStep) -> TrainingArguments:
+    def _arguments(self, step: training.CurriculumStep) -> TrainingArguments:
         from transformers import TrainingArguments
 
         defaults = {

@@ -1,7 +1,5 @@
 """The SFT dataset class of the documented API: chat conversations in one column."""
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 import datasets
@@ -10,14 +8,10 @@ from lean_dojo_plugins.training import SplitDataset
 
 
 class SFTDataset(SplitDataset):
-    """Conversations from a split file written by ``export_merged_data``.
+    """Chats from a split file (``…/random/train.json``) or folder of ``export_merged_data``.
 
-    Args:
-        data_path: The file (``…/random/train.json``), or the folder of the merged data.
-        formatter: Name of the dataset formatter (default: ``tactic-chat``).
-
-    Raises:
-        DataError: If the file does not exist.
+    ``formatter`` names the dataset formatter (default: ``tactic-chat``). DataError if there is no
+    such file.
     """
 
     default_formatter: ClassVar[str] = "tactic-chat"

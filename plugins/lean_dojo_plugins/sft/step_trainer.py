@@ -1,7 +1,5 @@
 """TRL's SFT trainer, with batches of similar length and a choice of Muon."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any, cast

@@ -10,14 +10,7 @@ import attrs
 
 from lean_dojo_core import Database, Repository
 from lean_dojo_core.errors import ConfigError
-from lean_dojo_plugins.causal_lm import CausalSettings, CausalTrainer, Tokeniser
-from lean_dojo_plugins.training import (
-    CurriculumStep,
-    DatabaseSource,
-    checked_repositories,
-    knows_trl,
-    require_known_trl,
-)
+from lean_dojo_plugins import causal_lm, training
 from lean_dojo_v2.settings import fields, setting
 
 if TYPE_CHECKING:
@@ -32,7 +25,7 @@ MUON = "muon"
 
 
 @attrs.define(slots=False, eq=False, kw_only=True)
-class SFTSettings(CausalSettings):
+class SFTSettings(causal_lm.CausalSettings):
     """Settings of fine-tuning on proofs."""
 
     prompt_weight: float = setting(
@@ -49,7 +42,7 @@ class SFTSettings(CausalSettings):
 
 
 @attrs.define(slots=False, eq=False, kw_only=True)
-class SFTTrainer(SFTSettings, CausalTrainer):
+class SFTTrainer(SFTSettings, causal_lm.CausalTrainer):
     """Fine-tunes a model to give the next tactic at a goal.
 
     For each repository in turn, exports the merged data of all so far, trains
@@ -68,7 +61,7 @@ class SFTTrainer(SFTSettings, CausalTrainer):
 
     config_class: ClassVar[type[TrainingArguments] | str] = "trl:SFTConfig"
     fixed_args: ClassVar[Mapping[str, str]] = {
-        **CausalTrainer.fixed_args,
+        **causal_lm.CausalTrainer.fixed_args,
         "packing": f"{_DOCUMENTED} (False)",
         "completion_only_loss": f"{_DOCUMENTED} (True)",
         "assistant_only_loss": "completion_only_loss already restricts the loss to the assistant",
@@ -89,16 +82,16 @@ class SFTTrainer(SFTSettings, CausalTrainer):
     def preflight(self) -> None:
         """Check what training will need, including that TRL can weigh prompts."""
         if self.prompt_weight:
-            require_known_trl("prompt_weight")
+            training.require_known_trl("prompt_weight")
         super().preflight()
 
     def train(self, repos: Sequence[Repository], database: Database, data_path: Path | str) -> None:
         """Train on the repositories in their order; see :class:`CausalTrainer`."""
         share = None if self.human_share == 1 else self.human_share
-        source = DatabaseSource(*checked_repositories(repos, database), share)
+        source = training.DatabaseSource(*training.checked_repositories(repos, database), share)
         self.train_on(source, Path(data_path))
 
-    def step_config(self, step: CurriculumStep, **fixed: Any) -> Any:
+    def step_config(self, step: training.CurriculumStep, **fixed: Any) -> Any:
         """Make the configuration of one step's trainer; ``muon`` is unknown to transformers."""
         if self.trainer_args.get("optim") == MUON:
             fixed = {"optim": "adamw_torch", **fixed}
@@ -106,13 +99,12 @@ class SFTTrainer(SFTSettings, CausalTrainer):
 
     def prepare_rows(self, rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         """Tokenise the rows; the labels mask everything but the assistant's turn."""
-        tokeniser = Tokeniser(self.tokenizer, self.max_length, self.too_long)
+        tokeniser = causal_lm.Tokeniser(self.tokenizer, self.max_length, self.too_long)
         for example in tokeniser.examples(rows):
             yield {**attrs.asdict(example, recurse=False), "length": len(example.input_ids)}
 
-    def build_step_trainer(self, dataset: Dataset, step: CurriculumStep) -> SFTStepTrainer:
+    def build_step_trainer(self, dataset: Dataset, step: training.CurriculumStep) -> SFTStepTrainer:
         """Build TRL's trainer for one step."""
-        from lean_dojo_plugins.causal_lm import add_label_head
         from lean_dojo_plugins.sft.step_trainer import SFTStepTrainer
         from lean_dojo_plugins.sft.trl_internals import WeightedStepTrainer
 
@@ -125,11 +117,11 @@ class SFTTrainer(SFTSettings, CausalTrainer):
             max_length=None,  # the rows are cut already
             train_sampling_strategy=sampling,
         )
-        trainer = (WeightedStepTrainer if knows_trl() else SFTStepTrainer)(
+        trainer = (WeightedStepTrainer if training.knows_trl() else SFTStepTrainer)(
             model=self.model, args=config, train_dataset=dataset, processing_class=self.tokenizer
         )
         if isinstance(trainer, WeightedStepTrainer):
             trainer.prompt_weight = self.prompt_weight
         trainer.uses_muon = self.trainer_args.get("optim") == MUON
-        add_label_head(trainer.model)
+        causal_lm.add_label_head(trainer.model)
         return trainer

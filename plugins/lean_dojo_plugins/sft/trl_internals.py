@@ -3,8 +3,6 @@
 See :mod:`lean_dojo_plugins.training.trl_version`.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -7,6 +7,7 @@ from .curriculum import (
     ByPosition as ByPosition,
     CurriculumStep as CurriculumStep,
     CurriculumTrainer as CurriculumTrainer,
+    Fitting as Fitting,
 )
 from .data import (
     CHUNK_SIZE as CHUNK_SIZE,

@@ -53,12 +53,10 @@ def resolve_callbacks(given: Callbacks) -> list[TrainerCallback]: ...
 @overload
 def resolve_callbacks(given: Callbacks, kind: type[CallbackT]) -> list[CallbackT]: ...
 def resolve_callbacks(given: Callbacks, kind: type[Any] | None = None) -> list[Any]:
-    """Make callbacks from the setting ``callbacks`` of a trainer.
+    """Make callbacks of a kind, transformers' by default, from a trainer's setting ``callbacks``.
 
-    Args:
-        given: See :data:`Callbacks`; the module of ``module:attribute`` may be a file in the
-            current folder. An object need only have some of the methods of ``kind``.
-        kind: Class of the results; transformers' ``TrainerCallback`` if not given.
+    The module of ``module:attribute`` may be a file in the current folder. An object need only have
+    some of the methods of ``kind``.
 
     Raises:
         UnknownNameError: For a name that no plugin offers; suggests similar ones.

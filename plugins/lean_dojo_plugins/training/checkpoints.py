@@ -5,8 +5,6 @@ sizes and checksums are recorded; without that record, or with a truncated or ch
 reported, and the run resumes from the previous checkpoint, which is kept for that.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 import sys
@@ -88,8 +86,7 @@ def keep_fitting_checkpoints(folder: Path, data: Mapping[str, Any], processes: i
 def problem_of(checkpoint: Path) -> str:
     """Return why training cannot resume from a checkpoint; empty if it is complete.
 
-    Raises:
-        DataError: If the disk does not give it, so that nobody knows.
+    DataError if the disk does not give it, so that nobody knows.
     """
     if not checkpoint.name.rpartition("-")[2].isdigit():
         return "it has no number"

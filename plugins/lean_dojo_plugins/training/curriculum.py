@@ -11,19 +11,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import attrs
 
 from lean_dojo_core.errors import ConfigError
+from lean_dojo_plugins.training import settings
 from lean_dojo_plugins.training.callbacks import Callbacks, callbacks_setting, resolve_callbacks
 from lean_dojo_plugins.training.data import Stage
 from lean_dojo_plugins.training.devices import Device, choose_device
 from lean_dojo_plugins.training.hub import require_model
 from lean_dojo_plugins.training.reporting import TooLong
 from lean_dojo_plugins.training.run_folder import RunFolder, RunState
-from lean_dojo_plugins.training.settings import (
-    check_gathering,
-    check_loggers,
-    check_optimizer,
-    plain_settings,
-    under_new_names,
-)
 from lean_dojo_v2.files import require_writable
 from lean_dojo_v2.settings import about, setting
 
@@ -39,13 +33,8 @@ ConfigT = TypeVar("ConfigT")
 class CurriculumStep:
     """One step of a curriculum.
 
-    Attributes:
-        index: Number of the step, from 0.
-        total: Steps of the whole curriculum.
-        stages: All stages so far, this step's last.
-        folder: Folder of the step's data and checkpoints while it runs.
-        seed: Seed of this step.
-        processes: Number of processes.
+    It is number ``index``, from 0, of ``total``. ``stages`` are all so far, this step's last;
+    ``folder`` holds the step's data and checkpoints while it runs; ``seed`` is its own.
     """
 
     index: int
@@ -64,6 +53,36 @@ class CurriculumStep:
     def name(self) -> str:
         """Its name, safe for file names."""
         return self.stage.name
+
+
+@attrs.frozen
+class Fitting:
+    """One step's training by a trainer of transformers: from where, watched by what, to where."""
+
+    checkpoint: Path | None
+    callbacks: Sequence[TrainerCallback]
+    target: Path
+
+    def train(self, trainer: Trainer, *further: TrainerCallback) -> None:
+        """Train from the checkpoint on, if there is one."""
+        from lean_dojo_plugins.training.transformers_callbacks import show_only_a_bar
+
+        settings.check_gathering(trainer)
+        show_only_a_bar(trainer)
+        for callback in (*further, *self.callbacks):
+            trainer.add_callback(callback)
+        trainer.train(resume_from_checkpoint=str(self.checkpoint) if self.checkpoint else None)
+
+    def save(self, trainer: Trainer) -> None:
+        """Save the weights as one model, also when the processes hold parts of them."""
+        sharded: Any = trainer.accelerator.state.fsdp_plugin if trainer.is_fsdp_enabled else None
+        if sharded is None:
+            trainer.save_model(str(self.target))
+        else:  # checkpoints may be in parts, and those of the next repository are again
+            kind = sharded.state_dict_type
+            sharded.set_state_dict_type("FULL_STATE_DICT")
+            trainer.save_model(str(self.target))
+            sharded.set_state_dict_type(kind)
 
 
 class ByPosition:
@@ -105,20 +124,8 @@ class CurriculumTrainer(ByPosition, ABC):
         """Stream the rows of the training dataset, made of the data that were exported there."""
 
     @abstractmethod
-    def fit(
-        self,
-        dataset: Dataset,
-        step: CurriculumStep,
-        *,
-        callbacks: Sequence[TrainerCallback],
-        checkpoint: Path | None,
-        target: Path,
-    ) -> int:
-        """Train one step, from a checkpoint if there is one, and save the model to ``target``.
-
-        Returns:
-            Steps of the optimiser, those before ``checkpoint`` among them.
-        """
+    def fit(self, dataset: Dataset, step: CurriculumStep, fitting: Fitting) -> int:
+        """Train one step and save its model; return the steps of the optimiser, all of them."""
 
     def check_ready(self, config: TrainingArguments) -> None:
         """Check model, folder, the run in it, loggers, optimiser and callbacks."""
@@ -126,32 +133,9 @@ class CurriculumTrainer(ByPosition, ABC):
         require_writable(Path(self.output_dir), "output_dir")
         if self.resume:
             self.run_state()
-        check_loggers(self.reports())
-        check_optimizer(config)
+        settings.check_loggers(self.reports())
+        settings.check_optimizer(config)
         resolve_callbacks(self.callbacks)
-
-    def train_with(
-        self, trainer: Trainer, callbacks: Sequence[TrainerCallback], checkpoint: Path | None
-    ) -> None:
-        """Train with a trainer of transformers, and with the user's callbacks."""
-        from lean_dojo_plugins.training.transformers_callbacks import show_only_a_bar
-
-        check_gathering(trainer)
-        show_only_a_bar(trainer)
-        for callback in (*callbacks, *resolve_callbacks(self.callbacks)):
-            trainer.add_callback(callback)
-        trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
-
-    def save_whole(self, trainer: Trainer, target: Path) -> None:
-        """Save the weights as one model, also when the processes hold parts of them."""
-        sharded: Any = trainer.accelerator.state.fsdp_plugin if trainer.is_fsdp_enabled else None
-        if sharded is None:
-            trainer.save_model(str(target))
-        else:  # checkpoints may be in parts, and those of the next repository are again
-            kind = sharded.state_dict_type
-            sharded.set_state_dict_type("FULL_STATE_DICT")
-            trainer.save_model(str(target))
-            sharded.set_state_dict_type(kind)
 
     @property
     def chosen_device(self) -> Device:
@@ -171,14 +155,10 @@ class CurriculumTrainer(ByPosition, ABC):
 
     def settings(self) -> dict[str, Any]:
         """Return all settings that affect the result; a run resumes only with the same."""
-        return plain_settings(self)
+        return settings.plain_settings(self)
 
     def run_state(self) -> RunState | None:
-        """Read the state of a run in ``output_dir`` that can be resumed, if there is one.
-
-        Raises:
-            UsageError: If that run had other settings.
-        """
+        """Read the state of a run in ``output_dir`` to resume; UsageError for other settings."""
         return RunFolder(Path(self.output_dir)).run_to_resume(type(self), self.settings())
 
     def say(self, text: str) -> None:
@@ -194,16 +174,12 @@ class CurriculumTrainer(ByPosition, ABC):
         defaults: Mapping[str, Any],
         fixed: Mapping[str, Any],
     ) -> ConfigT:
-        """Make the configuration of a step's trainer: ``trainer_args`` between the other two.
-
-        Raises:
-            ConfigError: If the library refuses the combination.
-        """
+        """Make a step's configuration, ``trainer_args`` between the other two, or a ConfigError."""
         arguments: dict[str, Any] = {
             "save_total_limit": 2,  # keep the previous one until the new one is complete
             "disable_tqdm": not sys.stderr.isatty(),
             **defaults,
-            **under_new_names(self.trainer_args),
+            **settings.under_new_names(self.trainer_args),
             "output_dir": str(step.folder),
             "per_device_train_batch_size": self.batch_size,
             "seed": step.seed,

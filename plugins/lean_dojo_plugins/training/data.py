@@ -1,7 +1,5 @@
 """The data of a training: the stages of its curriculum, what each exports, and rows made of it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -33,15 +31,10 @@ def chunks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
 
 
 def split_file(data_path: Path | str, split: str = "train") -> Path:
-    """Find the file of a split (of the ``random`` split strategy).
+    """Find the file of a split (of the ``random`` strategy) in a folder of merged data.
 
-    Args:
-        data_path: Folder of merged data, or the split's file itself.
-        split: ``"train"``, ``"val"`` or ``"test"``; ignored for a file.
-
-    Raises:
-        UsageError: If there is no such split.
-        DataError: If the file does not exist.
+    ``data_path`` may be the file itself. UsageError if there is no such split, DataError if the
+    file does not exist.
     """
     if split not in SPLITS:
         raise UsageError(f"split must be one of {', '.join(SPLITS)}, not {split!r}")
@@ -78,9 +71,7 @@ class SplitDataset:
     def rows(self) -> Iterator[dict[str, Any]]:
         """Stream the rows, in the file's order.
 
-        Raises:
-            UnknownNameError: If there is no such formatter.
-            DataError: If the file is bad.
+        UnknownNameError if there is no such formatter, DataError if the file is bad.
         """
         made = registry.dataset_formatters[self.formatter].create()
         yield from formatted_rows(self.data_path, made)
@@ -103,9 +94,8 @@ def is_in_share(theorem: Theorem, share: float) -> bool:
 class Stage:
     """A stage of a curriculum, as a run remembers it.
 
-    Attributes:
-        url: What it adds to the data: a repository's address, the source of statements, a round.
-        commit: Its version: a commit, or a digest of the data.
+    ``url`` is what it adds to the data: a repository's address, the source of statements, a round.
+    ``commit`` is its version: a commit, or a digest of the data.
     """
 
     url: str
@@ -132,9 +122,7 @@ class DataSource(Protocol):
 class DatabaseSource:
     """Repositories of a database, in curriculum order; each is a stage.
 
-    Attributes:
-        share: Share (0 to 1) of their training theorems to export; all of them if not given.
-        hidden: Export the others instead.
+    ``share`` (0 to 1) of their training theorems are exported, or with ``hidden`` the others.
     """
 
     repositories: Sequence[Repository]
@@ -162,11 +150,7 @@ class DatabaseSource:
 
 
 def checked_repositories(repos: object, database: object) -> tuple[list[Repository], Database]:
-    """Check what ``train()`` was given; the repositories become a list.
-
-    Raises:
-        UsageError: If they are not repositories and a database, or there are none.
-    """
+    """Check that ``train()`` was given repositories and a database, or raise a UsageError."""
     found = list(repos) if isinstance(repos, Iterable) else [None]
     repositories = [
         cast("Repository", one) for one in found if hasattr(one, "url") and hasattr(one, "commit")

@@ -22,12 +22,7 @@ PROCESS_TIMEOUT = timedelta(days=30)
 
 @attrs.frozen
 class Device:
-    """Device and precision of a model.
-
-    Attributes:
-        name: ``"cuda"``, ``"mps"`` or ``"cpu"``.
-        bf16: Whether its arithmetic should run in bfloat16.
-    """
+    """Device of a model, and whether its arithmetic should run in bfloat16."""
 
     name: str
     bf16: bool
@@ -41,16 +36,11 @@ class Device:
 
 
 def choose_device(name: str = "auto") -> Device:
-    """Choose device and precision for this machine.
+    """Choose device and precision for this machine; UsageError if the device is not available.
 
+    ``"auto"`` uses a GPU if there is one, unless ``accelerate launch --cpu``
+    (``ACCELERATE_USE_CPU``) says otherwise; the others are ``"cpu"``, ``"cuda"`` and ``"mps"``.
     On CUDA it also turns off cuDNN's attention for the process; PyTorch's other kernels stay.
-
-    Args:
-        name: ``"auto"``, ``"cpu"``, ``"cuda"`` or ``"mps"``. ``"auto"`` uses a GPU if there is
-            one, unless ``accelerate launch --cpu`` (``ACCELERATE_USE_CPU``) says otherwise.
-
-    Raises:
-        UsageError: If the requested device is not available.
     """
     import torch
 

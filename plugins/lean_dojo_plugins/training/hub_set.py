@@ -1,7 +1,5 @@
 """Sets of statements from the Hugging Face hub."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -43,9 +41,7 @@ class HubBenchmark:
     def problems(self) -> list[BenchmarkProblem]:
         """Return the theorems in the order of the data set.
 
-        Raises:
-            UsageError: If there is no such data set, a row is not a theorem, or two theorems share
-                a name.
+        UsageError if there is none, a row is not a theorem, or two theorems share a name.
         """
         return problems_or_raise(self.statements(), self.dataset)
 

@@ -1,16 +1,16 @@
 """Batches of rows of similar length."""
 
-from __future__ import annotations
+from collections.abc import Iterator
+from typing import Any, ClassVar, cast
 
-from collections.abc import Iterator, Sequence
-from typing import Any, cast
-
+import attrs
 import numpy as np
 from datasets import Dataset
 from torch.utils.data import Sampler
 from transformers import Trainer, TrainerCallback, TrainerState
 
 
+@attrs.define(eq=False, slots=False)
 class LengthGroups(Sampler[int]):
     """Shuffles, then sorts within blocks of batches, so that a batch needs little padding.
 
@@ -21,15 +21,11 @@ class LengthGroups(Sampler[int]):
     run resumed in the middle of an epoch continues the same one.
     """
 
-    longest_block = 50
-
-    def __init__(
-        self, lengths: Sequence[int] | np.ndarray[Any, Any], batch_size: int, seed: int
-    ) -> None:
-        self.lengths = np.asarray(lengths)
-        self.batch_size = batch_size
-        self.seed = seed
-        self.epoch = 0
+    lengths: np.ndarray[Any, Any] = attrs.field(converter=np.asarray)
+    batch_size: int
+    seed: int
+    epoch: int = 0
+    longest_block: ClassVar[int] = 50
 
     def set_epoch(self, epoch: int) -> None:
         """Set the epoch of the next iteration."""
@@ -76,11 +72,11 @@ class GroupingTrainer(Trainer):
         return sampler
 
 
+@attrs.define(eq=False, slots=False)
 class _EpochOrder(TrainerCallback):
     """Passes the epoch to the sampler, which accelerate does not reach behind skipped batches."""
 
-    def __init__(self, sampler: LengthGroups) -> None:
-        self.sampler = sampler
+    sampler: LengthGroups
 
     def on_epoch_begin(self, args: Any, state: TrainerState, control: Any, **kwargs: Any) -> None:  # noqa: ARG002
         """Set the epoch."""

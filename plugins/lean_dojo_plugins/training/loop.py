@@ -6,8 +6,6 @@ and saves; all read the same file and split every batch. (On CPUs
 --nproc_per_node 2`` needs nothing else.)
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable
@@ -17,25 +15,12 @@ import attrs
 
 from lean_dojo_core.errors import UsageError
 from lean_dojo_core.wording import counted
-from lean_dojo_plugins.training.checkpoints import (
-    STEP_FILE,
-    SealCheckpoints,
-    keep_fitting_checkpoints,
-    last_checkpoint,
-    step_of,
-)
-from lean_dojo_plugins.training.curriculum import CurriculumStep, CurriculumTrainer
+from lean_dojo_plugins.training import checkpoints, reporting
+from lean_dojo_plugins.training.callbacks import resolve_callbacks
+from lean_dojo_plugins.training.curriculum import CurriculumStep, CurriculumTrainer, Fitting
 from lean_dojo_plugins.training.data import DataSource
 from lean_dojo_plugins.training.devices import keep_environment_steady
 from lean_dojo_plugins.training.model_card import write_model_card
-from lean_dojo_plugins.training.reporting import (
-    NOTHING_TO_LEARN,
-    REPOSITORIES,
-    CurriculumProgress,
-    TooLong,
-    bars_on_terminals_only,
-    nothing_fits,
-)
 from lean_dojo_plugins.training.rows import Written, open_rows, write_rows
 from lean_dojo_plugins.training.run_folder import FinishedStep, RunFolder, RunState, export_lock
 from lean_dojo_plugins.training.transformers_callbacks import Reporter
@@ -46,39 +31,35 @@ from lean_dojo_v2.runs import record_environment
 _ROWS_FILE = "rows.arrow"
 
 
+@attrs.define(eq=False, slots=False)
 class Loop:
     """Runs a trainer's curriculum on the data that a source exports to ``data_path``.
 
-    Args:
-        noun: Noun for a step in messages, singular and plural.
-        make_ready: Called by every process before the main one exports the data of a step.
+    ``noun`` is a step's in messages, singular and plural. Every process calls ``make_ready`` before
+    the main one exports the data of a step.
     """
 
-    def __init__(
-        self,
-        trainer: CurriculumTrainer,
-        source: DataSource,
-        data_path: Path,
-        *,
-        noun: tuple[str, str] = REPOSITORIES,
-        make_ready: Callable[[CurriculumStep], None] = lambda _: None,
-    ) -> None:
-        self.trainer = trainer
-        self.source = source
-        self.stages = source.stages
-        self.make_ready = make_ready
+    trainer: CurriculumTrainer
+    source: DataSource
+    data_path: Path
+    noun: tuple[str, str] = reporting.REPOSITORIES
+    make_ready: Callable[[CurriculumStep], None] = lambda _: None
+
+    def __attrs_post_init__(self) -> None:
+        self.stages = self.source.stages
         # Absolute, since third-party code may change the current folder.
-        self.data_path = data_path.absolute()
-        self.folder = RunFolder(Path(trainer.output_dir).absolute())
-        self.progress = CurriculumProgress(
+        self.data_path = self.data_path.absolute()
+        self.folder = RunFolder(Path(self.trainer.output_dir).absolute())
+        self.progress = reporting.CurriculumProgress(
             folder=self.folder.path,
             names=[stage.name for stage in self.stages],
             is_main=self.trainer.processes.is_main_process,
-            noun=noun,
+            noun=self.noun,
         )
-        self.reporter = Reporter(self.folder.path, tensorboard="tensorboard" in trainer.reports())
+        tensorboard = "tensorboard" in self.trainer.reports()
+        self.reporter = Reporter(self.folder.path, tensorboard)
         self.skipped: list[FinishedStep] = []
-        self.too_long = TooLong()  # of the current step
+        self.too_long = reporting.TooLong()  # of the current step
 
     def run(self) -> None:
         """Run the curriculum; EmptyDatasetError if no repository gives anything to learn from."""
@@ -93,7 +74,7 @@ class Loop:
         if done:
             self.progress.say_done(done)
         try:
-            with bars_on_terminals_only():
+            with reporting.bars_on_terminals_only():
                 for index in self.progress.steps(done):
                     self._run_step(self._step(index))
         finally:
@@ -101,7 +82,7 @@ class Loop:
         if not self.state.finished:  # the last step had the data of all repositories
             why = "no theorem has a one-line tactic without sorry"
             if self.too_long.skipped:
-                why = nothing_fits(self.too_long.skipped, self.trainer.max_length)
+                why = reporting.nothing_fits(self.too_long.skipped, self.trainer.max_length)
             raise EmptyDatasetError(
                 f"nothing to train on in {', '.join(self.progress.names)}: {why}",
                 path=self.data_path,
@@ -152,10 +133,10 @@ class Loop:
         if cut := self.too_long.describe(self.trainer.max_length):
             self.progress.say_of(step.index, cut)
         if written.rows == 0:
-            self.progress.say_of(step.index, NOTHING_TO_LEARN)
+            self.progress.say_of(step.index, reporting.NOTHING_TO_LEARN)
             self.skipped.append(_finished(step, written, 0))
             return
-        checkpoint = last_checkpoint(step.folder)
+        checkpoint = checkpoints.last_checkpoint(step.folder)
         going_on = f", going on from {checkpoint.name}" if checkpoint else ""
         self.progress.say_of(step.index, f"{written.rows} rows{going_on}")
         steps = self._fit(step, checkpoint)
@@ -172,37 +153,34 @@ class Loop:
 
     def _make_data(self, step: CurriculumStep) -> Written:
         """Export and format on the main process; all processes read the result."""
-        note = step.folder / STEP_FILE
+        note = step.folder / checkpoints.STEP_FILE
         self.make_ready(step)
         self.trainer.processes.wait_for_everyone()
         if self.trainer.processes.is_main_process:
             record_environment(self.folder.path)
-            self.trainer.too_long = TooLong()
+            self.trainer.too_long = reporting.TooLong()
             with export_lock(self.data_path):
                 self.source.export(len(step.stages), self.data_path)
                 copy_metadata(self.data_path, self.folder.path)
                 written = write_rows(self.trainer.rows(self.data_path), step.folder / _ROWS_FILE)
             told = {**attrs.asdict(written), **attrs.asdict(self.trainer.too_long)}
-            keep_fitting_checkpoints(step.folder, told, step.processes)
+            checkpoints.keep_fitting_checkpoints(step.folder, told, step.processes)
         self.trainer.processes.wait_for_everyone()
         data = json.loads(note.read_text())
-        self.too_long = TooLong(data["shortened"], data["skipped"])
+        self.too_long = reporting.TooLong(data["shortened"], data["skipped"])
         return Written(data["rows"], data["digest"])
 
     def _fit(self, step: CurriculumStep, checkpoint: Path | None) -> int:
         """Train one step, leaving its model in the staging folder; return optimiser steps."""
         if self.trainer.processes.is_main_process:
             shutil.rmtree(self.folder.staging, ignore_errors=True)
-            reached = step_of(checkpoint) if checkpoint else 0
+            reached = checkpoints.step_of(checkpoint) if checkpoint else 0
             self.reporter.begin(step.name, self.state.optimizer_steps, reached)
         keep_environment_steady()
-        steps = self.trainer.fit(
-            open_rows(step.folder / _ROWS_FILE),
-            step,
-            callbacks=(SealCheckpoints(), self.reporter),
-            checkpoint=checkpoint,
-            target=self.folder.staging,
-        )
+        users = resolve_callbacks(self.trainer.callbacks)
+        watchers = (checkpoints.SealCheckpoints(), self.reporter, *users)
+        fitting = Fitting(checkpoint, watchers, self.folder.staging)
+        steps = self.trainer.fit(open_rows(step.folder / _ROWS_FILE), step, fitting)
         self.trainer.processes.wait_for_everyone()
         return steps
 

@@ -1,7 +1,5 @@
 """The model card: description, training data, settings and versions."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from importlib import metadata

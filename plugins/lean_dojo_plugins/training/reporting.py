@@ -1,7 +1,5 @@
 """What a run prints: messages, its progress, and less of what the libraries print."""
 
-from __future__ import annotations
-
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -65,11 +63,7 @@ class CurriculumProgress:
 
 @attrs.define
 class TooLong:
-    """Counts of the examples that were too long.
-
-    Attributes:
-        shortened: Examples whose goal was shortened.
-        skipped: Examples that did not fit even then, and were left out.
+    """Counts of the examples that were too long: their goals shortened, or left out even so.
 
     >>> TooLong(shortened=12, skipped=3).describe(1024)
     'max_length=1024: 12 goals shortened, 3 examples left out'

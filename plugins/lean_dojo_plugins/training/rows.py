@@ -5,8 +5,6 @@ Rows are streamed into an Arrow file and opened as a dataset, in bounded memory.
 the rows, by which a resumed run recognises its data.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable
 from pathlib import Path
@@ -30,14 +28,9 @@ class Written:
 
 
 def write_rows(rows: Iterable[dict[str, Any]], path: Path) -> Written:
-    """Write rows to an Arrow stream file, atomically.
+    """Write rows, flat or nested but all with the same keys, to an Arrow file, atomically.
 
-    Args:
-        rows: Flat or nested rows, all with the same keys.
-        path: The file to write.
-
-    Raises:
-        DataError: If a column changes its type from one row to another.
+    DataError if a column changes its type from one row to another.
     """
     count = 0
     schema: pa.Schema | None = None

@@ -306,16 +306,11 @@ def _files(folder: Path) -> list[Path]:
     return [entry for entry in folder.iterdir() if entry.is_file()] if folder.is_dir() else []
 
 
-# --- writing ------------------------------------------------------------------------------------
-
-
 @contextmanager
 def run_lock(folder: Path | str, processes: PartialState) -> Iterator[None]:
     """Lock an output folder, on the main process; released by the system when the process ends.
 
-    Raises:
-        UsageError: If another run is using it.
-        TrainingError: If the disk is full, or the folder may not be written.
+    UsageError if another run is using it, TrainingError if it cannot be written.
     """
     if not processes.is_main_process:
         yield
@@ -377,11 +372,10 @@ def _reason(error: BaseException, folder: Path) -> str:
             file = one.filename
             where = f" ({os.fsdecode(file)})" if isinstance(file, (str, bytes, Path)) else ""
             return f"{one.strerror}{where}"
-        if isinstance(one, (SafetensorError, RuntimeError)) and any(
-            w in str(one) for w in _WRITERS
-        ):
+        text = str(one) if isinstance(one, (SafetensorError, RuntimeError)) else ""
+        if any(writer in text for writer in _WRITERS):
             if shutil.disk_usage(folder).free < _LITTLE_SPACE:
                 return os.strerror(errno.ENOSPC)
-            return " ".join(str(one).split())[:200]
+            return " ".join(text.split())[:200]
         one = one.__cause__ or one.__context__
     return ""

@@ -61,7 +61,7 @@ def opened(kind: type[Any] | str) -> type[Any]:
 
 
 def check_trainer_args(
-    config_class: type[Any], args: Mapping[str, Any], fixed: Mapping[str, str], hint: str = ""
+    config_class: type[Any] | str, args: Mapping[str, Any], fixed: Mapping[str, str], hint: str = ""
 ) -> None:
     """Refuse settings that a configuration's dataclass lacks or types otherwise, and fixed ones.
 
@@ -72,9 +72,9 @@ def check_trainer_args(
     for key in args:
         if key in fixed:
             raise ConfigError(f"trainer_args.{key} cannot be set: {fixed[key]}")
-    name = config_class.__name__
-    lines = []
-    for path, text in structure(args, config_class, owner=name, how="in trainer_args")[1]:
+    kind = opened(config_class)
+    name, lines = kind.__name__, []
+    for path, text in structure(args, kind, owner=name, how="in trainer_args")[1]:
         if path[0] not in args:
             continue  # the trainer sets it itself
         is_unknown = text.startswith(f"{name} ")
@@ -166,8 +166,6 @@ def check_gathering(trainer: Trainer) -> None:
             "accelerate's configuration"
         )
 
-
-# --- what identifies a run --------------------------------------------------------------------
 
 # Settings of the library that change output, not what is learned.
 _ARGS_WITHOUT_EFFECT = {

@@ -19,27 +19,9 @@ from lean_dojo_core.errors import UsageError
 from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_core.wording import counted
 from lean_dojo_plugins.training.data import PLACE_COLUMNS, Stage, place_of
-from lean_dojo_v2.benchmarks import (
-    ExaminedStatements,
-    Statement,
-    benchmark_named,
-    columns_of,
-    examine_statements,
-    problem_of,
-    project_of,
-)
+from lean_dojo_v2 import benchmarks, kinds, lean
 from lean_dojo_v2.errors import EmptyDatasetError
 from lean_dojo_v2.files import METADATA_FILE, append_lines, atomic_write_bytes, read_lines
-from lean_dojo_v2.kinds import benchmarks
-from lean_dojo_v2.lean import (
-    EngineKilledError,
-    EngineLostError,
-    EngineUnavailableError,
-    LeanError,
-    Server,
-    SharedEngines,
-    shared_engines,
-)
 from lean_dojo_v2.prover import with_context
 from lean_dojo_v2.settings import fields, record_of
 
@@ -71,30 +53,32 @@ class StatementSource:
 
     source: str = attrs.field(converter=str)
     project: Path | None = attrs.field(default=None, converter=attrs.converters.optional(Path))
-    columns: Mapping[str, str] = attrs.field(factory=dict, converter=columns_of)
+    columns: Mapping[str, str] = attrs.field(factory=dict, converter=benchmarks.columns_of)
     held_out: Any = attrs.field(default=(), converter=_sources)
     check: bool = True
 
     def benchmark(self) -> Any:
         """Return the benchmark that reads the set."""
-        name, meant = benchmark_named(self.source)
+        name, meant = benchmarks.benchmark_named(self.source)
         settings: dict[str, Any] = {**meant}
         if self.columns:
             settings |= {"columns": self.columns}
         if self.project is not None:
             settings |= {"project": self.project}
-        return benchmarks[name].create(**settings)
+        return kinds.benchmarks[name].create(**settings)
 
     def read(self) -> Statements:
         """Read the set, without held-out and duplicate statements."""
         made = self.benchmark()
         beside, notes = getattr(made, "held_out", tuple), []  # its own, if it reads a single split
-        secret = [row.problem.statement for row in beside() if isinstance(row, Statement)]
+        secret = [
+            row.problem.statement for row in beside() if isinstance(row, benchmarks.Statement)
+        ]
         for one in self.held_out:
             texts, note = _held_out(one)
             secret += texts
             notes += [note] if note else []
-        found = examine_statements(_rows(made), secret)
+        found = benchmarks.examine_statements(_rows(made), secret)
         if not found.problems:
             lines = "; ".join(found.lines()[1:]) or "it has no statements"
             raise EmptyDatasetError(f"there is nothing to train on: {lines}", path=self.source)
@@ -141,10 +125,10 @@ class TrainsOnStatements:
         return None if found is None else found.read()
 
 
-def _rows(benchmark: Any) -> Iterable[Statement | UsageError]:
+def _rows(benchmark: Any) -> Iterable[benchmarks.Statement | UsageError]:
     """Read a set row by row if its benchmark supports it, else theorem by theorem."""
     read = getattr(benchmark, "statements", None)
-    return map(Statement, benchmark.problems()) if read is None else read()
+    return map(benchmarks.Statement, benchmark.problems()) if read is None else read()
 
 
 def _held_out(held: StatementSource) -> tuple[list[str], str]:
@@ -157,7 +141,7 @@ def _held_out(held: StatementSource) -> tuple[list[str], str]:
     if len(unread) == len(rows):
         why = unread[0] if unread else "it is empty"
         raise EmptyDatasetError(f"held_out: there is nothing that can be read: {why}", path=source)
-    texts = [row.problem.statement for row in rows if isinstance(row, Statement)]
+    texts = [row.problem.statement for row in rows if isinstance(row, benchmarks.Statement)]
     if not unread:
         return texts, ""
     share = f"held out {len(texts)} of {counted(len(rows), 'row', 'rows')}"
@@ -173,7 +157,7 @@ class Statements:
     """
 
     url: str
-    examined: ExaminedStatements = attrs.field(repr=False)
+    examined: benchmarks.ExaminedStatements = attrs.field(repr=False)
     check: bool = True
     notes: tuple[str, ...] = ()
 
@@ -245,13 +229,13 @@ def elaborate(problems: Sequence[BenchmarkProblem], file: Path) -> list[tuple[st
     if asked:
         file.parent.mkdir(parents=True, exist_ok=True)
         print(f"Lean checks {counted(len(asked), 'statement', 'statements')}", file=sys.stderr)
-        engines = shared_engines()
+        engines = lean.shared_engines()
         try:
             answers = [(one, _asked(engines, one)) for one in asked]
             for one, answer in tqdm(answers, desc="statements", mininterval=10, disable=None):
                 try:
                     error = answer.result()
-                except (EngineKilledError, EngineLostError) as lost:
+                except (lean.EngineKilledError, lean.EngineLostError) as lost:
                     error = str(lost)
                 known[_key(one)] = error
                 append_lines(file, [{"key": _key(one), "name": one.full_name, "error": error}])
@@ -261,18 +245,18 @@ def elaborate(problems: Sequence[BenchmarkProblem], file: Path) -> list[tuple[st
     return [(one.full_name, known[_key(one)]) for one in problems if known[_key(one)]]
 
 
-def _asked(engines: SharedEngines, problem: BenchmarkProblem) -> Future[str]:
-    project, theorem = project_of(problem), problem.theorem
+def _asked(engines: lean.SharedEngines, problem: BenchmarkProblem) -> Future[str]:
+    project, theorem = benchmarks.project_of(problem), problem.theorem
     header = problem.header if theorem is None else theorem.file_path
     return engines.submit(project, _error, problem, project, header=header, name=problem.full_name)
 
 
-def _error(server: Server, problem: BenchmarkProblem, project: Path | None) -> str:
+def _error(server: lean.Server, problem: BenchmarkProblem, project: Path | None) -> str:
     try:
-        problem_of(problem, project).open(server)
-    except (EngineLostError, EngineUnavailableError):
+        benchmarks.problem_of(problem, project).open(server)
+    except (lean.EngineLostError, lean.EngineUnavailableError):
         raise  # the pool retries; a missing engine is not an answer
-    except LeanError as error:
+    except lean.LeanError as error:
         return str(error) or "no reason"
     return ""
 

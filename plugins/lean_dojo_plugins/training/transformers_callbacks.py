@@ -1,7 +1,5 @@
 """Callbacks of transformers: ``metrics.jsonl``, TensorBoard events, plots, a bar, checkpoints."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -9,24 +7,13 @@ import attrs
 from transformers import PrinterCallback, ProgressCallback, Trainer, TrainerCallback, TrainerState
 
 from lean_dojo_plugins.training.reporting import PICTURE_FILE
-from lean_dojo_v2.runs import (
-    append_metrics,
-    forget_metrics_after,
-    numbers_of,
-    plot_loss,
-    plot_refusals,
-    plot_rewards,
-    plot_verified,
-    read_metrics,
-    report_progress,
-    save_figure,
-)
+from lean_dojo_v2 import runs
 
 _PICTURES = {
-    PICTURE_FILE: plot_loss,
-    "rewards.svg": plot_rewards,
-    "verified.svg": plot_verified,
-    "refusals.svg": plot_refusals,
+    PICTURE_FILE: runs.plot_loss,
+    "rewards.svg": runs.plot_rewards,
+    "verified.svg": runs.plot_verified,
+    "refusals.svg": runs.plot_refusals,
 }
 
 
@@ -67,7 +54,7 @@ class Reporter(TrainerCallback):
     def begin(self, repository: str, offset: int, reached: int) -> None:
         """Begin a repository; drop reports after its step ``reached``, which a run repeats."""
         self.repository, self.offset = repository, offset
-        forget_metrics_after(self.folder, offset + reached)
+        runs.forget_metrics_after(self.folder, offset + reached)
         self.close()
         if self.tensorboard:
             from torch.utils.tensorboard import SummaryWriter
@@ -82,8 +69,8 @@ class Reporter(TrainerCallback):
         del args, control, kwargs
         if not state.is_world_process_zero or not logs:
             return
-        numbers, step = numbers_of(logs), self.offset + state.global_step
-        append_metrics(self.folder, step, self.repository, numbers)
+        numbers, step = runs.numbers_of(logs), self.offset + state.global_step
+        runs.append_metrics(self.folder, step, self.repository, numbers)
         if self._writer is not None:
             for key, value in numbers.items():
                 self._writer.add_scalar(f"train/{key}", value, step)
@@ -93,13 +80,15 @@ class Reporter(TrainerCallback):
         """Record the step and its metrics for the progress line off a terminal."""
         last = state.log_history[-1] if state.log_history else {}
         numbers = [f"{key} {float(last[key]):.3g}" for key in _SHOWN if key in last]
-        report_progress(", ".join([f"step {state.global_step} of {state.max_steps}", *numbers]))
+        runs.report_progress(
+            ", ".join([f"step {state.global_step} of {state.max_steps}", *numbers])
+        )
 
     def draw(self) -> None:
         """Plot the loss over the steps, one colour per repository, and what a reward logged."""
-        rows = read_metrics(self.folder)
+        rows = runs.read_metrics(self.folder)
         for name, draw in _PICTURES.items():
-            save_figure(draw(rows), self.folder / name)
+            runs.save_figure(draw(rows), self.folder / name)
 
     def close(self) -> None:
         """Close the TensorBoard file."""

@@ -5,8 +5,6 @@ a module ``trl_internals`` of each trainer, with a hash of their source. On a ne
 is used: trainers run the plain way, which is slower.
 """
 
-from __future__ import annotations
-
 import logging
 from functools import cache
 from importlib import metadata
@@ -42,11 +40,7 @@ def _knows(version: str) -> bool:
 
 
 def require_known_trl(setting: str) -> None:
-    """Refuse a setting that depends on TRL's private methods.
-
-    Raises:
-        ConfigError: If TRL is newer than the versions that were tested.
-    """
+    """Refuse a setting that depends on TRL's private methods, if TRL is newer than tested."""
     if not knows_trl():
         raise ConfigError(
             f"{setting} depends on private methods of TRL, which TRL {installed_trl()} may have "

@@ -131,7 +131,7 @@ def test_what_lean_does_not_elaborate_is_left_out_once(file, tmp_path, capsys, m
     said = capsys.readouterr().err
     assert "3 statements elaborated" in said
     assert "left out: 1 (33.3 %) that Lean does not elaborate, such as broken: " in said
-    monkeypatch.setattr(statements, "shared_engines", None)  # nothing is asked again
+    monkeypatch.setattr(statements.lean, "shared_engines", None)  # nothing is asked again
     assert found.elaborated(tmp_path, quiet=True) == kept
     assert capsys.readouterr().err == ""
     assert attrs.evolve(found, check=False).elaborated(tmp_path).problems == found.problems

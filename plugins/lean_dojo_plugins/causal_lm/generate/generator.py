@@ -3,13 +3,11 @@
 The prompt is the formatter's, as in training. A tactic ends with its line, or with its turn.
 """
 
-from __future__ import annotations
-
 import logging
 import secrets
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TypeAlias, cast
+from typing import Self, TypeAlias, cast
 
 import torch
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
@@ -128,7 +126,7 @@ class CausalTacticGenerator:
         formatter: str | DatasetFormatter = DEFAULT_FORMATTER,
         *,
         max_length: int | None = MAX_LENGTH,
-    ) -> CausalTacticGenerator:
+    ) -> Self:
         """Make a generator from a loaded model, which stays as it is and on its device.
 
         With ``max_length=None`` the model's context is the only limit.
@@ -221,13 +219,9 @@ class CausalTacticGenerator:
     ) -> list[str]:
         """Write one whole proof of each statement, to the end of the model's turn.
 
-        A model whose formatter is for whole proofs is prompted as in its training.
-
-        Args:
-            statements: Source text of the theorems up to and with ``:=``.
-            temperature: Of sampling; 0 takes the most probable token at each place.
-            max_new_tokens: Longest proof; one that does not end by then is empty text.
-            seeds: A seed for each, whose proof then does not depend on the others.
+        A statement is the theorem's source up to and with ``:=``. A model whose formatter is for
+        whole proofs is prompted as in its training. The other arguments are those of
+        :meth:`generate`; a proof that does not end in time is empty text.
         """
         own_seeds = list(seeds) or _seeds(0, len(statements))
         own = formats_whole_proofs(self.formatter)
@@ -252,20 +246,11 @@ class CausalTacticGenerator:
         words: Sequence[TacticWords | None] = (),
         whole: bool = False,
     ) -> list[list[ScoredText]]:
-        """Complete prompts of token ids.
+        """Complete prompts of token ids; return for each its completions as drawn, with their end.
 
-        Args:
-            prompts: One or more.
-            samples: Completions of each.
-            max_new_tokens: Longest completion; one that does not end by then is empty text.
-            temperature: Of sampling; 0 takes the most probable token at each place.
-            seeds: One for each prompt.
-            words: For each prompt what a completion has to begin with, if known; one that begins
-                otherwise may be cut off there.
-            whole: Continue to the end of the turn, not only to the end of the line.
-
-        Returns:
-            For each prompt its completions as drawn, including the end token.
+        ``seeds`` has one for each prompt. With ``whole`` a completion goes on to the end of the
+        turn, not only of the line. One that does not end in time is empty text, and one that begins
+        with none of the prompt's ``words``, if they are known, may be cut off there.
         """
         ends = self.turn_ends if whole else self.ends
         pad = cast("int", self.tokenizer.pad_token_id)

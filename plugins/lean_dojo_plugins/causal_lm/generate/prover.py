@@ -12,16 +12,9 @@ from typing import TYPE_CHECKING
 import attrs
 
 from lean_dojo_core.records import Theorem
+from lean_dojo_v2 import prover
 from lean_dojo_v2.lean import TacticWords
 from lean_dojo_v2.lean_agent import ProverConfig
-from lean_dojo_v2.prover import (
-    CLOSING_TACTICS,
-    BaseProver,
-    Suggestion,
-    name_of,
-    statement_of,
-    unfenced,
-)
 
 if TYPE_CHECKING:
     from lean_dojo_plugins.causal_lm.generate.generator import CausalTacticGenerator
@@ -30,7 +23,7 @@ WHOLE_PROOF_TOKENS = 512
 """Longest proof that is written in one go."""
 
 
-class HFProver(BaseProver):
+class HFProver(prover.BaseProver):
     """Proves with a model that ``SFTTrainer`` or ``GRPOTrainer`` saved.
 
     The prompt is the training prompt: the same formatter, the same chat template. A goal that is
@@ -109,7 +102,7 @@ class HFProver(BaseProver):
             temperature=temperature,
             max_new_tokens=max_new_tokens,
             seed=self.settings.seed,
-            beside=CLOSING_TACTICS if automation else (),
+            beside=prover.CLOSING_TACTICS if automation else (),
         )
 
     @property
@@ -124,7 +117,7 @@ class HFProver(BaseProver):
     def write_proofs(self, theorems: Sequence[Theorem | str], seeds: Sequence[int]) -> list[str]:
         """Sample complete proofs together; see :meth:`BaseProver.write_proofs`."""
         return self.tactics.write_proofs(
-            [statement_of(one) for one in theorems],
+            [prover.statement_of(one) for one in theorems],
             self._temperature,
             max_new_tokens=self.tactics.longest_answer(self._proof_tokens),
             seeds=seeds,
@@ -136,30 +129,22 @@ def write_proof(
 ) -> str:
     """Generate a complete proof greedily."""
     longest = tactics.longest_answer(longest)
-    [text] = tactics.write_proofs([statement_of(theorem)], max_new_tokens=longest)
-    return unfenced(text, name_of(theorem))
+    [text] = tactics.write_proofs([prover.statement_of(theorem)], max_new_tokens=longest)
+    return prover.unfenced(text, prover.name_of(theorem))
 
 
+@attrs.define(eq=False)
 class Sampler:
     """Adapts a tactic generator to the search: samples as records, ``beside`` added at every state.
 
     ``seed`` is that of the first batch without seeds; later ones continue its sequence.
     """
 
-    def __init__(
-        self,
-        tactics: CausalTacticGenerator,
-        *,
-        temperature: float = 1.0,
-        max_new_tokens: int = 128,
-        seed: int = 0,
-        beside: Sequence[Suggestion] = (),
-    ) -> None:
-        self._tactics = tactics
-        self._beside = beside
-        self._temperature = temperature
-        self._max_new_tokens = tactics.longest_answer(max_new_tokens)
-        self._seed = seed
+    tactics: CausalTacticGenerator
+    temperature: float = 1.0
+    max_new_tokens: int = 128
+    seed: int = 0
+    beside: Sequence[prover.Suggestion] = ()
 
     def generate(
         self,
@@ -169,21 +154,21 @@ class Sampler:
         premises: Sequence[Sequence[str]] = (),
         seeds: Sequence[int] = (),
         words: Sequence[TacticWords | None] = (),
-    ) -> list[list[Suggestion]]:
+    ) -> list[list[prover.Suggestion]]:
         """Sample tactics; see :class:`lean_dojo_v2.prover.suggestion.TacticGenerator`."""
-        self._seed += 1
-        found = self._tactics.generate(
+        self.seed += 1
+        found = self.tactics.generate(
             goals,
             num_samples,
-            self._temperature,
-            max_new_tokens=self._max_new_tokens,
+            self.temperature,
+            max_new_tokens=self.tactics.longest_answer(self.max_new_tokens),
             premises=premises or None,
-            seed=self._seed,
+            seed=self.seed,
             seeds=seeds,
             words=words,
         )
         # Batching changes the last digits; round, so that equal probabilities stay equal.
         return [
-            [*(Suggestion(tactic, round(logprob, 4)) for tactic, logprob in each), *self._beside]
+            [*(prover.Suggestion(text, round(score, 4)) for text, score in each), *self.beside]
             for each in found
         ]

@@ -3,8 +3,6 @@
 A prompt is run through the model once; its keys and values are then repeated for the samples.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
@@ -115,9 +113,8 @@ def _go_on(
 ) -> list[Sample]:
     """Write completions after prompts whose keys and values are in the cache, a row a sample.
 
-    ``logits`` of shape ``(samples, vocabulary)`` follow the prompts; ``mask`` is theirs,
-    ``(samples, length)``. A completion that does not end in time, or is without hope, gives no
-    tokens.
+    ``logits``, ``(samples, vocabulary)``, follow the prompts; ``mask`` is ``(samples, length)``.
+    A completion that does not end in time, or is without hope, gives no tokens.
     """
     rows = torch.arange(len(mask), device=mask.device)  # the samples that are computed
     ended = torch.zeros(len(mask), dtype=torch.bool, device=mask.device)
@@ -130,9 +127,8 @@ def _go_on(
         going_on = ~ended[rows]
         gained = log_probs.gather(1, chosen[:, None]).squeeze(1)
         totals[rows] += torch.where(going_on, gained, 0.0)
-        for sample, token, counts in zip(
-            rows.tolist(), chosen.tolist(), going_on.tolist(), strict=True
-        ):
+        each = (rows.tolist(), chosen.tolist(), going_on.tolist())
+        for sample, token, counts in zip(*each, strict=True):
             if counts:
                 texts[sample].append(token)
         ended[rows] |= torch.isin(chosen, choice.ends)

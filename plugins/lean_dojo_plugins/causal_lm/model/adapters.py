@@ -1,7 +1,5 @@
 """LoRA adapters: make, load, check and merge them."""
 
-from __future__ import annotations
-
 import copy
 import shutil
 import tempfile
@@ -16,18 +14,8 @@ from peft.tuners.tuners_utils import BaseTunerLayer
 from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedModel
 
 from lean_dojo_core.errors import ConfigError, UsageError
-from lean_dojo_plugins.causal_lm.model.bases import (
-    ADAPTER_FILE,
-    is_adapter,
-    load_base,
-    load_tokenizer,
-)
-from lean_dojo_plugins.training import (
-    fetch,
-    resolve_model,
-    to_json_value,
-    without_their_deprecations,
-)
+from lean_dojo_plugins import training
+from lean_dojo_plugins.causal_lm.model import bases
 from lean_dojo_v2.errors import CheckpointError
 from lean_dojo_v2.files import STATE_FILE
 
@@ -41,7 +29,7 @@ def load_same_adapter(source: str, lora: LoraConfig, dtype: torch.dtype) -> PreT
     wrapped = _load_adapter(source, dtype, is_trainable=True)
     found = wrapped.peft_config["default"]
     for key in _FIXED_BY_ADAPTER:
-        ours, theirs = to_json_value(getattr(lora, key)), to_json_value(getattr(found, key))
+        ours, theirs = (training.to_json_value(getattr(one, key)) for one in (lora, found))
         # Of None peft makes the architecture's usual modules.
         if ours is not None and ours != theirs:
             raise UsageError(
@@ -60,8 +48,8 @@ def load_merged_adapter(source: str, dtype: torch.dtype) -> PreTrainedModel:
 
 def _load_adapter(source: str, dtype: torch.dtype, *, is_trainable: bool = False) -> Any:
     """Load the base of an adapter, and the adapter around it."""
-    base = load_base(base_of_adapter(source), dtype=dtype)
-    with without_their_deprecations():
+    base = bases.load_base(base_of_adapter(source), dtype=dtype)
+    with training.without_their_deprecations():
         return PeftModel.from_pretrained(base, source, is_trainable=is_trainable)
 
 
@@ -69,11 +57,11 @@ def base_of_adapter(folder: str) -> str:
     """Return the folder or hub id of the model that an adapter was trained on, which must exist."""
     base = PeftConfig.from_pretrained(folder).base_model_name_or_path
     try:
-        return resolve_model(base)
+        return training.resolve_model(base)
     except UsageError as error:
         raise CheckpointError(
             f"{folder}: its adapter was trained on the model {base}, which no longer exists; put "
-            f"it back, or correct base_model_name_or_path in {ADAPTER_FILE}"
+            f"it back, or correct base_model_name_or_path in {bases.ADAPTER_FILE}"
         ) from error
 
 
@@ -90,7 +78,7 @@ def adapt(base: PreTrainedModel, lora: LoraConfig) -> PreTrainedModel:
     words, output = bare.get_input_embeddings(), bare.get_output_embeddings()
     tied = output is not None and words.weight is output.weight
     try:
-        with without_their_deprecations():
+        with training.without_their_deprecations():
             wrapped: Any = get_peft_model(base, own)
     except (ValueError, TypeError, KeyError, RuntimeError) as error:
         raise ConfigError(f"lora_config: {' '.join(str(error).split())}") from error
@@ -113,9 +101,9 @@ def adapt(base: PreTrainedModel, lora: LoraConfig) -> PreTrainedModel:
 
 def check_lora(name: str, lora: LoraConfig) -> None:
     """Check whether a new adapter fits a model, using a model without weights."""
-    if is_adapter(name):  # it trains on, and loading compares the settings
+    if bases.is_adapter(name):  # it trains on, and loading compares the settings
         return
-    config = fetch(AutoConfig.from_pretrained, resolve_model(name), what="model")
+    config = training.fetch(AutoConfig.from_pretrained, training.resolve_model(name), what="model")
     with init_empty_weights(include_buffers=True), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # training itself gives them
         empty = AutoModelForCausalLM.from_config(config, dtype=torch.float32)  # type: ignore[no-untyped-call]
@@ -132,20 +120,20 @@ def merge_lora(adapter: Path, output: Path) -> str:
 
     The sum is computed in float32 and saved in the base's type, whose name is returned.
     """
-    if not (adapter / ADAPTER_FILE).is_file():
-        raise UsageError(f"{adapter}: is not a LoRA adapter: it has no {ADAPTER_FILE}")
+    if not (adapter / bases.ADAPTER_FILE).is_file():
+        raise UsageError(f"{adapter}: is not a LoRA adapter: it has no {bases.ADAPTER_FILE}")
     if output.exists() and (not output.is_dir() or any(output.iterdir())):
         raise UsageError(f"{output} already exists; name another folder with -o")
     base = base_of_adapter(str(adapter))
-    found = fetch(AutoConfig.from_pretrained, base, what="model").dtype
+    found = training.fetch(AutoConfig.from_pretrained, base, what="model").dtype
     dtype = found if isinstance(found, torch.dtype) else torch.float32
-    model: Any = load_merged_adapter(resolve_model(adapter), torch.float32)
+    model: Any = load_merged_adapter(training.resolve_model(adapter), torch.float32)
     model.to(dtype)
     output.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=output.parent) as made:
         new = Path(made) / "model"
         model.save_pretrained(new)
-        load_tokenizer(adapter).save_pretrained(new)
+        bases.load_tokenizer(adapter).save_pretrained(new)
         for name in KEPT:
             if (adapter / name).is_file():
                 shutil.copy2(adapter / name, new / name)

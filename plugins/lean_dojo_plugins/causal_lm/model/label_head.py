@@ -6,11 +6,9 @@ only. The model's own forward does the rest (logit scaling, soft-capping, LoRA o
 it works for every architecture, through PEFT and through DDP, and gives the same loss.
 """
 
-from __future__ import annotations
-
 import types
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from accelerate import PartialState
@@ -20,9 +18,6 @@ from transformers.modeling_utils import PreTrainedModel
 from lean_dojo_plugins.causal_lm.model.loading import base_of
 from lean_dojo_plugins.causal_lm.model.trl_internals import fused_output
 from lean_dojo_plugins.training import knows_trl, sharding
-
-if TYPE_CHECKING:
-    from trl.trainer.utils import FusedCausalLMOutput
 
 
 def restore_forward(model: Any) -> None:
@@ -43,12 +38,8 @@ def add_label_head(
 
     Takes the place of the head that TRL's trainers install, so call it after such a trainer is
     built. It does nothing on devices with Triton, where TRL's own kernel is as sparse and fuses
-    more, nor with a TRL that is newer than those tested.
-
-    Args:
-        model: A causal language model, PEFT or not.
-        temperature: The logits are divided by it, as GRPO does.
-        differentiable_entropy: Whether gradients flow through ``entropy``.
+    more, nor with a TRL that is newer than those tested. The logits are divided by ``temperature``,
+    as GRPO does; gradients flow through ``entropy`` if ``differentiable_entropy``.
     """
     base = base_of(model)
     device = PartialState().device if sharding() else base.device  # shards move there later
@@ -80,9 +71,9 @@ def add_label_head(
         outputs = _forward_at(self, forward, mask, args, kwargs)
         logits = outputs.logits[0].float() / temperature
         scores = _scores(logits, targets, differentiable_entropy)
-        count = scores.label_mask.sum().clamp(min=1)  # type: ignore[union-attr]
+        count = scores.label_mask.sum().clamp(min=1)
         total = count if num_items_in_batch is None else num_items_in_batch
-        scores.loss = -scores.log_probs.sum() / total  # type: ignore[union-attr]
+        scores.loss = -scores.log_probs.sum() / total
         scores.aux_loss = getattr(outputs, "aux_loss", None)
         return scores
 
@@ -134,9 +125,7 @@ def _forward_at(
         handle.remove()
 
 
-def _scores(
-    logits: torch.Tensor, targets: torch.Tensor, differentiable_entropy: bool
-) -> FusedCausalLMOutput:
+def _scores(logits: torch.Tensor, targets: torch.Tensor, differentiable_entropy: bool) -> Any:
     """Score ``(N, vocab)`` logits of the labelled positions of ``(batch, length)`` targets."""
     mask = targets != -100
     chosen = targets[mask].to(logits.device)

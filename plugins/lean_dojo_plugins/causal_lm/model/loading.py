@@ -43,9 +43,8 @@ def load_model(
 ) -> PreTrainedModel:
     """Load a model for training, ready to learn (see the module's text for precisions).
 
-    ``name`` may be a folder, a hub id, or a folder with a LoRA adapter: the adapter is merged into
-    its base, unless ``lora`` is given, when it trains on.
-    With ``lora`` an adapter of that kind trains, and nothing else.
+    The adapter of a LoRA adapter's folder is merged into its base. With ``lora`` an adapter of that
+    kind trains, and nothing else; one that is there already trains on.
     """
     source = resolve_model(name)
     if lora is None:

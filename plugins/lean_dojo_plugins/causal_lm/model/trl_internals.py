@@ -3,12 +3,7 @@
 See :mod:`lean_dojo_plugins.training.trl_version`.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from trl.trainer.utils import FusedCausalLMOutput
+from typing import Any
 
 RELIED_ON = {
     "trl.trainer.utils:FusedCausalLMOutput": "5ccdd6e41dcb",
@@ -17,7 +12,7 @@ RELIED_ON = {
 """Hashes of the source of what this module relies on; a test names what changed."""
 
 
-def fused_output(**scores: Any) -> FusedCausalLMOutput:
+def fused_output(**scores: Any) -> Any:
     """Return the scores of labels, each ``(batch, length)``, as TRL's fused head does."""
     from trl.trainer.utils import FusedCausalLMOutput  # proving needs no TRL
 

@@ -4,8 +4,6 @@ Both formatters of tactics use the same conversation, so a model trained by SFT 
 at proof time with exactly the text that it has learned from.
 """
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterator, Sequence
 

@@ -37,12 +37,9 @@ class TokenisedExample:
 
 @attrs.define
 class Tokeniser:
-    """Tokenises prompt/completion rows for one model.
+    """Tokenises prompt/completion rows for one model, whose tokenizer has a chat template.
 
-    Attributes:
-        tokenizer: The model's tokenizer, with a chat template.
-        max_length: Longest example, in tokens; ``None`` for no limit.
-        too_long: Counter of longer ones.
+    ``too_long`` counts examples of more than ``max_length`` tokens (``None``: no limit).
     """
 
     tokenizer: PreTrainedTokenizerBase
