@@ -134,6 +134,7 @@ from .verify.screening import (
     MALFORMED_REASONS as MALFORMED_REASONS,
     Reason as Reason,
     Refusal as Refusal,
+    cites as cites,
     screen as screen,
 )
 from .verify.states import (

@@ -12,6 +12,7 @@ from lean_dojo_v2.lean import (
     CLOSERS,
     HELPER_DECLARATION,
     OPENERS,
+    cites,
     code_tokens,
     declarations_of,
     split_statement,
@@ -28,7 +29,7 @@ _DECLARATION = re.compile(
     r"(?P<keyword>theorem|lemma|example)\b\s*(?P<name>(?:«[^»\n]*»|\.(?!\{)|[^\s:({\[⦃.])*)",
     re.MULTILINE,
 )
-_CONTINUES = re.compile(r"[|})\]⟩]|:=|by\b|where\b|termination_by\b|decreasing_by\b")
+_CONTINUES = re.compile(r"\||:=|by\b|where\b|termination_by\b|decreasing_by\b")
 """The beginning of a line at a declaration's own column that belongs to it."""
 _ENDS_IN_BY = re.compile(r"\bby\s*\Z")
 _FIRST_WORD = re.compile(
@@ -198,16 +199,35 @@ def _declaration(code: str, found: re.Match[str]) -> str:
     After ``by``, Lean also takes tactics in the declaration's own column.
     """
     column = len(found["indent"])
-    first, *others = code[found.start("keyword") :].split("\n")
-    taken = first
+    taken, *others = code[found.start("keyword") :].split("\n")
     at_margin = False
     for line in others:
-        if line.strip() and _column(line) <= column and not _CONTINUES.match(line.strip()):
+        if line.strip() and _column(line) <= column and not _continues(taken, line.strip()):
             at_margin = at_margin or _ENDS_IN_BY.search(taken) is not None
-            if not at_margin or HELPER_DECLARATION.match(line.strip()) or _DECLARATION.match(line):
+            if not at_margin or _is_command(line.strip()):
                 break
         taken += "\n" + line[column:]
     return taken.rstrip()
+
+
+def _continues(taken: str, line: str) -> bool:
+    """Whether a line at a declaration's own column belongs to it, perhaps by a closing bracket."""
+    if line[0] not in CLOSERS:
+        return _CONTINUES.match(line) is not None
+    return sum((t.text in OPENERS) - (t.text in CLOSERS) for t in code_tokens(taken)) > 0
+
+
+def _is_command(line: str) -> bool:
+    word = _FIRST_WORD.match(line)
+    return (
+        line.startswith(("#", "@[", "/--", "\\"))
+        or HELPER_DECLARATION.match(line) is not None
+        or _DECLARATION.match(line) is not None
+        or (
+            word is not None
+            and word["word"] in _NO_HELPERS | {"end", "open", "namespace", "section"}
+        )
+    )
 
 
 def _block(code: str, found: re.Match[str]) -> str | None:
@@ -274,15 +294,17 @@ def _as_have(helper: str) -> str | None:
 
 def _is_recursive(stated: re.Match[str], proof: str, names: set[str]) -> bool:
     """Whether a theorem's proof cites the theorem; Lean then wants the recursion to end."""
-    words = {token.text for token in code_tokens(proof)}
-    return stated["keyword"] != "example" and bool(words & names)
+    plain = without_comments(proof)
+    return stated["keyword"] != "example" and any(cites(plain, name) for name in names)
 
 
 def _renamed(declaration: str, names: set[str]) -> str:
     """Return a recursive theorem under a name of its own."""
     kept, position = "", 0
     for number, token in enumerate(code_tokens(declaration)):
-        if token.text in names or number == 0:
+        around = declaration[max(0, token.start - 6) : token.end]  # enough to see a tactic's name
+        is_own = token.text in names and (number == 1 or cites(around, token.text))
+        if number == 0 or is_own:
             kept += declaration[position : token.start] + (_RECURSIVE if number else "theorem")
             position = token.end
     return kept + declaration[position:]

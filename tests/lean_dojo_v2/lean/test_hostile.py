@@ -227,10 +227,21 @@ theorem wrong : mine = mine := rfl
 """The library's theorems about the private ``List.setTR.go`` are loaded, and the function is not."""
 
 
-def test_what_the_library_hides_is_the_librarys_alone(server):
-    found = check_file(server, HIDDEN, timeout=120)
-    assert not found.valid
+PLAIN = """\
+def below (a b : Nat) : Prop := a < b
+theorem none : Acc below 0 := .intro 0 fun y h => absurd h (Nat.not_lt_zero y)
+theorem one : Acc below 1 := .intro 1 fun y h => Nat.lt_one_iff.mp h ▸ none
+theorem ByteArray.utf8Decode?.go._unary.induct_unfolding (_ _ _ _ _ _ : Unit) : Acc below 1 := one
+theorem wrong : True := (fun _ => trivial) @ByteArray.utf8Decode?.go._unary.induct_unfolding
+"""
+"""A proof of the library reduces to this theorem, so it would have the type ``Acc below 0``."""
+
+
+@pytest.mark.parametrize("text", [HIDDEN, PLAIN], ids=["program", "plain"])
+def test_what_the_library_hides_is_the_librarys_alone(server, text):
+    found = check_file(server, text, timeout=120)
     if server.kind == "embedded":
+        assert not found.valid
         assert "only the library may declare it" in found.detail
 
 

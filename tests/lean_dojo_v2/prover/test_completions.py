@@ -93,6 +93,9 @@ PROOFS = {
         "theorem itself_by_recursion (n : Nat) : p := by\n  cases n with\n  | zero => a\n"
         "  | succ n => exact itself_by_recursion n\napply itself_by_recursion <;> assumption"
     ),
+    fence("theorem t : x = y := by\n  t\n  · exact h"): "t\n· exact h",  # a tactic's name
+    fence(f"{T}\n}}"): "simp",
+    fence("theorem t : p := by\nsimp\n#print axioms t\nend Foo"): "simp",
     fence("theorem t : p ∧ q := by\n  exact ⟨a, b⟩\nwhere\n  a : p := h\n  b : q :=\n    g"): (
         "let rec a : p := h\nlet rec b : q :=\n  g\nexact ⟨a, b⟩"
     ),

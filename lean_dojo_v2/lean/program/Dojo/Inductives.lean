@@ -19,21 +19,31 @@ namespace Dojo
 open Lean
 
 /--
-The sort that a type former ends in, if unfolding definitions is enough to find it. Then it is the same for all arguments,
-as a sort that a recursor computes need not be.
+The sort that a type former ends in, if unfolding definitions is enough to find it, or if it depends on no argument. Then
+it is the same for all arguments, as a sort that a recursor computes from them need not be. The type is well typed.
 -/
 private partial def resultSort? (kernel : Kernel.Environment) (type : Expr) : Option Level :=
-  match type.consumeMData.headBeta with
+  match type.consumeMData with
   | .forallE _ _ body _ => resultSort? kernel body
+  | .letE _ _ value body _ => resultSort? kernel (body.instantiate1 value)
   | .sort level => some level
-  | type => do
-    let .const name levels := type.getAppFn | none
-    let .defnInfo info ← kernel.find? name | none
-    resultSort? kernel ((info.value.instantiateLevelParams info.levelParams levels).beta type.getAppArgs)
+  | type =>
+    if type.getAppFn.consumeMData.isLambda then resultSort? kernel type.headBeta
+    else match type.getAppFn with
+      | .const name levels => do
+        if let some (.defnInfo info) := kernel.find? name then
+          resultSort? kernel ((info.value.instantiateLevelParams info.levelParams levels).beta type.getAppArgs)
+        else closed? type
+      | _ => closed? type
+where
+  closed? (type : Expr) : Option Level := do
+    guard !type.hasLooseBVars
+    let .ok reduced := Kernel.whnf (.ofKernelEnv kernel) {} type | none
+    guard (reduced != type)
+    resultSort? kernel reduced
 
-/-- Why a declaration is refused without being given to a kernel: some kernels would accept it, and should not. -/
-def fault? (kernel : Kernel.Environment) (declaration : Declaration) (terms : Array Expr) : Option String := do
-  if terms.any fun term => term.hasFVar || term.hasMVar then return "it has free variables or metavariables"
+/-- Why an inductive type that a kernel has accepted is refused: its sort may be `Prop` in one place and not in another. -/
+def sortFault? (kernel : Kernel.Environment) (declaration : Declaration) : Option String := do
   let .inductDecl _ _ types _ := declaration | none
   types.findSome? fun type =>
     match resultSort? kernel type.type with
@@ -74,7 +84,9 @@ def consequences (kernel : Kernel.Environment) (declaration : Declaration) : Arr
   if let some (.inductInfo first) := types.head?.bind (kernel.find? ·.name) then
     recursors := recursors ++ (List.range first.numNested).map fun i => .str first.name s!"rec_{i + 1}"
   for type in types do
-    found := found ++ (type.ctors.map (wellTyped levelParams ·.type)).toArray
+    for constructor in type.ctors do
+      found := found.push (wellTyped levelParams constructor.type)
+      if let some made := kernel.find? constructor.name then found := found.push (wellTyped levelParams made.type)
   for recursor in recursors do
     let some (.recInfo recursor) := kernel.find? recursor | continue
     found := found.push (wellTyped recursor.levelParams recursor.type)

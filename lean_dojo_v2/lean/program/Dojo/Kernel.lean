@@ -77,13 +77,13 @@ def addToKernel (kernel : Kernel.Environment) (declaration : Declaration) (cance
   let (names, terms) := partsOfDeclaration declaration
   if let some name := names.find? kernelsOwn.contains then
     return .error s!"the kernel treats the name {name} specially, so only Lean's library may declare it"
-  if let some fault := fault? kernel declaration terms then return .error fault
+  if terms.any fun term => term.hasFVar || term.hasMVar then return .error "it has free variables or metavariables"
   let added := do
     let kernel ← kernel.addDecl unlimited declaration cancel?
     for consequence in consequences kernel declaration do discard <| kernel.addDecl unlimited consequence cancel?
     return kernel
   match added with
-  | .ok kernel => return .ok kernel
+  | .ok kernel => return (sortFault? kernel declaration).elim (.ok kernel) .error
   | .error error =>
     let words := wordsOf (← (error.toMessageData {}).toString)
     return .error (toString ((" ".intercalate words).take maxMessage))
@@ -124,20 +124,22 @@ private def evaluators : List Name := [
   `Lean.reduceBool, `Lean.reduceNat, `Lean.ofReduceBool, `Lean.ofReduceNat, `Lean.trustCompiler]
 
 /--
-The private names that a library mentions, but does not contain. A module's compiled file leaves out what only the module
-itself may use, though types that Lean derives from it are there, and theorems about it. A text that declares such a
-name, with a value of its own, would make these theorems false.
+The names that a library mentions, but does not contain. A module's compiled file leaves out what only the module itself
+uses, though theorems about it are there, and proofs that use it. A text that declares such a name, with a value of its
+own, would make these theorems false.
 -/
 def missingIn (library : Kernel.Environment) : NameSet :=
   library.constants.fold (init := {}) fun missing _ info =>
     if info.isUnsafe || info.isPartial then missing else
       let terms : List Expr := match info with
         | .defnInfo info => [info.type, info.value]
+        | .thmInfo info => [info.type, info.value]
+        | .opaqueInfo info => [info.type, info.value]
         | .recInfo info => info.type :: info.rules.map (·.rhs)
         | info => [info.type]
       terms.foldl (init := missing) fun missing term =>
         term.getUsedConstants.foldl (init := missing) fun missing name =>
-          if isPrivateName name && (library.find? name).isNone then missing.insert name else missing
+          if (library.find? name).isNone then missing.insert name else missing
 
 /-- The declarations that the kernel has accepted, and the objections to the others. -/
 structure Court where
@@ -149,13 +151,20 @@ structure Court where
   /-- The constants that depend on compiled code, with the name through which they do. -/
   native : NameMap Name := {}
 
-/-- Whether the library mentions a name that it does not contain. Only private names of its own modules can be such. -/
+/--
+Whether the library mentions a name that it does not contain. Only names of its own can be such: below one of its constants,
+or private to one of its modules.
+-/
 private def Court.isMissing (court : Court) (name : Name) : Bool :=
-  match privatePrefix? name with
-  | none => false
-  | some module =>
-    let module := module.getPrefix.replacePrefix privateHeader .anonymous
-    court.kernel.header.moduleNames.contains module && court.missing.get.contains name
+  let isOfLibrary := match privatePrefix? name with
+    | some module =>
+      court.kernel.header.moduleNames.contains (module.getPrefix.replacePrefix privateHeader .anonymous)
+    | none => isBelowLibrary name.getPrefix
+  isOfLibrary && court.missing.get.contains name
+where
+  isBelowLibrary : Name → Bool
+    | .anonymous => false
+    | name@(.str parent _) | name@(.num parent _) => court.kernel.const2ModIdx.contains name || isBelowLibrary parent
 
 /-- Gives a declaration to the kernel. If it depends on a refused constant, it has the same problem. -/
 def Court.hear (court : Court) (declaration : Declaration) (cancel? : Option IO.CancelToken) : IO Court := do
