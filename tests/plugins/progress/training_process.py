@@ -49,14 +49,14 @@ def main() -> None:
     orders = json.loads(Path(sys.argv[1]).read_text())
     DieAtStep.step = orders.get("die at", 0)
     loop.Reporter = DieAtStep
-    write = progress.write_examples
+    write = progress.lean_progress.write_examples
 
     def write_and_note(*args, **kwargs):
         with Path(orders["options"]["output_dir"]).with_name("exports").open("a") as stream:
             stream.write(RANK)
         return write(*args, **kwargs)
 
-    progress.write_examples = write_and_note
+    progress.lean_progress.write_examples = write_and_note
     trainer = Noting(**orders["options"])
     if "database" in orders:
         trainer.train(None, DynamicDatabase(orders["database"]), orders["data_path"])
