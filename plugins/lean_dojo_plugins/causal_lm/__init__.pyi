@@ -20,5 +20,6 @@ from .text.tokenisation import (
 from .trainer import (
     CausalSettings as CausalSettings,
     CausalTrainer as CausalTrainer,
+    ModelSettings as ModelSettings,
     check_other_folder as check_other_folder,
 )

@@ -41,9 +41,15 @@ if TYPE_CHECKING:
 
 
 @attrs.define(slots=False, eq=False, kw_only=True)
-class TextSettings:
-    """How examples become text, and the seed: settings of every trainer of a causal model."""
+class ModelSettings:
+    """Which model, how examples become its text, and the seed."""
 
+    model_name: str = attrs.field(
+        converter=fields.text_of_path,
+        validator=fields.non_empty_text,
+        kw_only=False,
+        metadata=about("Model to start from: a folder or a Hugging Face hub id."),
+    )
     formatter: str = setting("tactic-chat", "Dataset formatter that turns theorems into rows.")
     max_length: int | None = setting(
         1024, "Longest example in tokens; longer goals are shortened.", fields.positive_int_or_none
@@ -52,14 +58,9 @@ class TextSettings:
 
 
 @attrs.define(slots=False, eq=False)
-class CausalSettings(TextSettings):
+class CausalSettings(ModelSettings):
     """Settings of a trainer of a causal language model, in their documented order."""
 
-    model_name: str = attrs.field(
-        converter=fields.text_of_path,
-        validator=fields.non_empty_text,
-        metadata=about("Model to start from: a folder or a Hugging Face hub id."),
-    )
     output_dir: str = attrs.field(
         default="outputs",
         converter=fields.text_of_path,
@@ -69,8 +70,14 @@ class CausalSettings(TextSettings):
     epochs_per_repo: int = setting(
         1, "Passes over the merged data for each repository.", fields.positive_int
     )
-    batch_size: int = setting(1, "Training batch size per device.", fields.positive_int)
-    lr: float = setting(2e-5, "Peak learning rate.", fields.positive)
+    batch_size: int = setting(
+        1, "Rows, or sampled completions, per device and backward pass.", fields.positive_int
+    )
+    lr: float = setting(
+        2e-5,
+        "Peak learning rate; reinforcement learning of all weights needs less, about 1e-6.",
+        fields.positive,
+    )
     lora_config: LoraConfig | None = attrs.field(
         default=None,
         converter=training.lora_of,

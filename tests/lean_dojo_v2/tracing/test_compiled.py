@@ -125,8 +125,8 @@ def test_what_is_compiled_is_as_if_it_were_elaborated(
     ]  # fmt: skip
     for memory, imported in zip(in_memory, compiled, strict=True):
         assert attrs.asdict(imported) == attrs.asdict(attrs.evolve(memory, in_memory=()))
-    assert "Tactic `rfl` failed" in compiled[1].problems[0].text
-    assert [problem.text for problem in compiled[2].problems] == ["3", "{ x := 1, y := 2 }", RESTS]
+    assert "Tactic `rfl` failed" in compiled[1].messages[0].data
+    assert [message.data for message in compiled[2].messages] == ["3", "{ x := 1, y := 2 }", RESTS]
     assert set(in_memory[2].in_memory) == {"Lib.A", "Lib.B"}
     assert "Foo.wrong" in {one.constant: one.uses for one in compiled[2].declared}["Foo.twice"]
     with Server(engine="embedded", project_path=folder, timeout=300) as another:
