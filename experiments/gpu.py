@@ -29,7 +29,7 @@ from transformers.utils import logging as transformers_logging
 
 from lean_dojo_plugins.causal_lm.text.formatters import TacticPrompt
 from lean_dojo_plugins.causal_lm.tiny_model import build_tiny_model
-from lean_dojo_plugins.causal_lm.trainer import CausalTrainer
+from lean_dojo_plugins.causal_lm.trainer import CausalBase
 from lean_dojo_plugins.grpo.groups import plan_groups
 from lean_dojo_plugins.grpo.trainer import GRPOTrainer
 from lean_dojo_plugins.sft.trainer import SFTTrainer
@@ -81,7 +81,7 @@ class Figures:
     memory: int
 
 
-class Timed(CausalTrainer):
+class Timed(CausalBase):
     """Gives its step trainer a clock."""
 
     clock: Clock

@@ -18,8 +18,8 @@ from .text.tokenisation import (
     preview_rows as preview_rows,
 )
 from .trainer import (
+    CausalBase as CausalBase,
     CausalSettings as CausalSettings,
     CausalTrainer as CausalTrainer,
-    ModelSettings as ModelSettings,
     check_other_folder as check_other_folder,
 )

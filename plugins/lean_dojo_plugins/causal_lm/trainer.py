@@ -57,45 +57,18 @@ class ModelSettings:
     seed: int = setting(42, "Seed for everything random.", fields.not_negative_int)
 
 
-@attrs.define(slots=False, eq=False)
-class CausalSettings(ModelSettings):
-    """Settings of a trainer of a causal language model, in their documented order."""
+class _ByPosition:
+    """Settings that each order of arguments declares itself."""
 
-    output_dir: str = attrs.field(
-        default="outputs",
-        converter=fields.text_of_path,
-        validator=fields.non_empty_text,
-        metadata=about("Folder for the trained model and its tokenizer.", shapes_result=False),
-    )
-    epochs_per_repo: int = setting(
-        1, "Passes over the merged data for each repository.", fields.positive_int
-    )
-    batch_size: int = setting(
-        1, "Rows, or sampled completions, per device and backward pass.", fields.positive_int
-    )
-    lr: float = setting(
-        2e-5,
-        "Peak learning rate; reinforcement learning of all weights needs less, about 1e-6.",
-        fields.positive,
-    )
-    lora_config: LoraConfig | None = attrs.field(
-        default=None,
-        converter=training.lora_of,
-        metadata=about("Train only a LoRA adapter with this configuration.", types=training.LORA),
-    )
+    epochs_per_repo: int
+    batch_size: int
+    lr: float
+    lora_config: LoraConfig | None
 
 
 @attrs.define(slots=False, eq=False, kw_only=True)
-class CausalTrainer(CausalSettings, training.CurriculumTrainer):
-    """Base class of trainers that train one causal language model along a curriculum.
-
-    A subclass sets the class variables, may extend :meth:`prepare_rows`, and implements
-    :meth:`build_step_trainer`.
-
-    Raises:
-        ConfigError: For a setting of a wrong type or value.
-        UsageError: If ``model_name`` is a path or a bare name, and there is no such model.
-    """
+class CausalBase(_ByPosition, ModelSettings, training.CurriculumTrainer):
+    """What trainers of a causal language model share, whatever the order of their arguments."""
 
     config_class: ClassVar[type[TrainingArguments] | str] = training.ARGUMENTS
     """Configuration class of the trainer that :meth:`build_step_trainer` builds.
@@ -386,6 +359,41 @@ class CausalTrainer(CausalSettings, training.CurriculumTrainer):
             "formatter": self.formatter,
             "max_length": self.max_length,
         }
+
+
+@attrs.define(slots=False, eq=False)
+class CausalSettings(ModelSettings):
+    """Settings of a trainer of a causal language model, in their documented order."""
+
+    output_dir: str = attrs.field(
+        default="outputs",
+        converter=fields.text_of_path,
+        validator=fields.non_empty_text,
+        metadata=about("Folder for the trained model and its tokenizer.", shapes_result=False),
+    )
+    epochs_per_repo: int = setting(
+        1, "Passes over the merged data for each repository.", fields.positive_int
+    )
+    batch_size: int = setting(1, "Training batch size per device.", fields.positive_int)
+    lr: float = setting(2e-5, "Peak learning rate.", fields.positive)
+    lora_config: LoraConfig | None = attrs.field(
+        default=None,
+        converter=training.lora_of,
+        metadata=about("Train only a LoRA adapter with this configuration.", types=training.LORA),
+    )
+
+
+@attrs.define(slots=False, eq=False, kw_only=True)
+class CausalTrainer(CausalSettings, CausalBase):
+    """Base class of trainers that train one causal language model along a curriculum.
+
+    A subclass sets the class variables, may extend :meth:`prepare_rows`, and implements
+    :meth:`build_step_trainer`.
+
+    Raises:
+        ConfigError: For a setting of a wrong type or value.
+        UsageError: If ``model_name`` is a path or a bare name, and there is no such model.
+    """
 
 
 def check_other_folder(model_name: str, output_dir: str) -> None:

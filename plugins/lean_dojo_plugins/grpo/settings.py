@@ -4,32 +4,60 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 
-from lean_dojo_plugins.causal_lm import CausalTrainer, ModelSettings
-from lean_dojo_plugins.training import TrainsOnStatements
+from lean_dojo_plugins.causal_lm import CausalBase
+from lean_dojo_plugins.training import LORA, TrainsOnStatements, lora_of
 from lean_dojo_v2.settings import about, fields, setting
+
+if TYPE_CHECKING:
+    from peft import LoraConfig
 
 TACTIC_PROMPT = "tactic-prompt"
 ALL_TOKENS, FIRST_TOKEN = "tactic", "first-token"
 
 
 @attrs.define(slots=False, eq=False)
-class RewardSettings(ModelSettings):
-    """The reward, which the documented order has after the model and before all else."""
+class GRPOArguments(CausalBase):
+    """The documented order, in which the reward comes after the model."""
 
     reward_func: Any = setting(
         None,
         "Reward: a function, a plugin's name, a list of these, or names with weights. "
         "Required, except with episodes, where null rewards the proof alone.",
     )
+    output_dir: str = attrs.field(
+        default="outputs",
+        converter=fields.text_of_path,
+        validator=fields.non_empty_text,
+        metadata=about("Folder for the trained model and its tokenizer.", shapes_result=False),
+    )
+    epochs_per_repo: int = setting(
+        1, "Passes over the merged data for each repository.", fields.positive_int
+    )
+    batch_size: int = setting(
+        1,
+        "Completions per device and backward pass; group sizes are fitted to it.",
+        fields.positive_int,
+    )
+    lr: float = setting(
+        2e-5,
+        "Peak learning rate; the documented default suits LoRA and is 20 times TRL's: use 1e-6 "
+        "to train all weights.",
+        fields.positive,
+    )
+    lora_config: LoraConfig | None = attrs.field(
+        default=None,
+        converter=lora_of,
+        metadata=about("Train only a LoRA adapter with this configuration.", types=LORA),
+    )
 
 
 @attrs.define(slots=False, eq=False, kw_only=True)
-class GRPOSettings(TrainsOnStatements, CausalTrainer, RewardSettings):
-    """What a user of GRPO sets. Classes that are named last come first in the order."""
+class GRPOSettings(TrainsOnStatements, GRPOArguments):
+    """What a user of GRPO sets."""
 
     formatter: str = setting(TACTIC_PROMPT, "Dataset formatter that turns theorems into rows.")
     turns: int = setting(

@@ -69,7 +69,7 @@ class GRPOTrainer(GRPOSettings):
 
     config_class: ClassVar[type[TrainingArguments] | str] = "trl:GRPOConfig"
     fixed_args: ClassVar[Mapping[str, str]] = {
-        **causal_lm.CausalTrainer.fixed_args,
+        **causal_lm.CausalBase.fixed_args,
         "reward_weights": "weights belong to the rewards: reward_func={'name': weight}",
     }
     required_columns: ClassVar[tuple[str, ...]] = ("prompt", "problem")
@@ -395,7 +395,7 @@ class GRPOTrainer(GRPOSettings):
 
         At each goal ``samples`` tactics are sampled at ``temperature`` (the policy itself has 1)
         and scored by the trainer's rewards. The other arguments are those of
-        :meth:`CausalTrainer.evaluate`.
+        :meth:`CausalBase.evaluate`.
 
         Returns:
             ``loss`` and ``exact_match`` as SFT's; ``reward``, the mean of the weighted sum;

@@ -11,7 +11,7 @@ from peft import LoraConfig, get_peft_model
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from lean_dojo_core.errors import ConfigError, UnknownNameError
-from lean_dojo_plugins.causal_lm.trainer import CausalTrainer
+from lean_dojo_plugins.causal_lm.trainer import CausalBase
 from lean_dojo_plugins.grpo.groups import plan_groups
 from lean_dojo_plugins.grpo.trainer import TACTIC_TOKENS, GRPOTrainer
 from lean_dojo_v2.database import DynamicDatabase
@@ -71,7 +71,7 @@ def test_documented_positions_defaults_and_paths():
 
     trainer = GRPOTrainer("owner/model", reward_func)
     assert Documented is GRPOTrainer
-    assert isinstance(trainer, CausalTrainer)
+    assert isinstance(trainer, CausalBase)
     assert (trainer.output_dir, trainer.epochs_per_repo, trainer.batch_size, trainer.lr) == (
         "outputs", 1, 1, 2e-5,
     )  # fmt: skip
