@@ -144,15 +144,6 @@ class Entry(Generic[SpecT_co, ObjectT_co]):
         return errors.PluginLoadError(f"{self._who} (target {self.spec.target}): {reason}")
 
 
-def not_loaded() -> str:
-    """Name, for a message about an unknown name, the plugins that are not active; perhaps none."""
-    idle = [info for info in current().plugins if info.status != "active"]
-    if not idle:
-        return ""
-    names = ", ".join(f"{info.name} ({info.status})" for info in idle)
-    return f" Not loaded: {names}; see `lean-dojo plugins --failed`."
-
-
 _overrides: dict[str, list[Entry[Any, Any]]] = {}
 """What :meth:`Registry.override` has set, by kind."""
 
@@ -212,7 +203,10 @@ class Registry(Mapping[str, "Entry[SpecT, ObjectT]"]):
             )
         known = sorted({entry.name for entry in entries})
         hint = did_you_mean(wanted.rpartition(":")[2], known, heading="Installed")
-        raise errors.UnknownNameError(f"no {self.kind} is called {name!r}.{hint}{not_loaded()}")
+        idle = [info for info in current().plugins if info.status != "active"]
+        names = ", ".join(f"{info.name} ({info.status})" for info in idle)
+        more = f" Not loaded: {names}; see `lean-dojo plugins --failed`." if idle else ""
+        raise errors.UnknownNameError(f"no {self.kind} is called {name!r}.{hint}{more}")
 
     def named(self, written: str) -> Entry[SpecT, ObjectT] | None:
         """Find the entry of ``NAME`` or ``distribution:NAME``, as a setting is written.

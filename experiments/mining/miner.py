@@ -18,10 +18,10 @@ from lean_dojo_v2.benchmarks.core_library.benchmark import (
     TIMEOUT,
     Module,
     library_server,
-    order,
     stated,
 )
 from lean_dojo_v2.benchmarks.rows import problem_of
+from lean_dojo_v2.database import unit_hash
 from lean_dojo_v2.files import append_lines, read_lines
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.errors import EngineLostError, LeanError
@@ -115,7 +115,7 @@ class Miner:
             A line about each module when it is done.
         """
         done = {row["module"] for row in read_lines(self.file) if row["kind"] == _END}
-        chosen = sorted(modules, key=lambda m: (m.name.split(".")[0], order(m.name)))[:limit]
+        chosen = sorted(modules, key=lambda m: (m.name.split(".")[0], unit_hash(m.name)))[:limit]
         todo = [module for module in chosen if module.name not in done]
         if not todo:
             return
@@ -137,7 +137,7 @@ class Miner:
                 yield future.result()
 
     def _module(self, library: Server, opening: Server, module: Module) -> str:
-        names = sorted(module.theorems, key=order)
+        names = sorted(module.theorems, key=unit_hash)
         looked = _LOOK * self.theorems
         found = sorted(
             stated(library, opening, module, names[:looked]),

@@ -238,12 +238,9 @@ class ExaminedStatements:
 
     def lines(self) -> list[str]:
         """Describe the remaining and left-out rows, with shares and an example of each."""
-        said = [
-            f"{counted(len(self.problems), 'statement', 'statements')} of {self.total}, "
-            f"{self.with_proof} of which have a proof, which is not shown"
-            if self.with_proof
-            else f"{counted(len(self.problems), 'statement', 'statements')} of {self.total}"
-        ]
+        said = [f"{counted(len(self.problems), 'statement')} of {self.total}"]
+        if self.with_proof:
+            said[0] += f", {self.with_proof} of which have a proof, which is not shown"
         for reason, names in self.left_out.items():
             share = 100 * len(names) / self.total
             said.append(f"left out: {len(names)} ({share:.1f} %) {reason}, such as {names[0]}")

@@ -193,15 +193,11 @@ def prove_with(agent: agents.BaseAgent, asked: ProvingOptions) -> None:
     agent.tree_dir = asked.save_tree
     results = agent.prove(asked.whole_proof, limit=asked.limit)
     if asked.write_patch is not None:
-        _write_patch(agent, asked.write_patch)
+        [repo] = agent.repos
+        proofs = [p for p in agent.proofs if (p.url, p.commit) == (repo.url, repo.commit)]
+        atomic_write_bytes(asked.write_patch, agents.make_patch(repo.path, proofs).encode())
+        note(f"{len({(p.file_path, p.start) for p in proofs})} proofs → {asked.write_patch}")
     if asked.as_json:
         rows = [result.to_dict() for result in results]
         proved, log = sum(result.success for result in results), str(agent.proofs.path)
         emit_json({"found": len(rows), "proved": proved, "proofs": log, "theorems": rows})
-
-
-def _write_patch(agent: agents.BaseAgent, file: Path) -> None:
-    [repo] = agent.repos
-    proofs = [p for p in agent.proofs if (p.url, p.commit) == (repo.url, repo.commit)]
-    atomic_write_bytes(file, agents.make_patch(repo.path, proofs).encode())
-    note(f"{len({(p.file_path, p.start) for p in proofs})} proofs → {file}")

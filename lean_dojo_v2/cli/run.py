@@ -132,18 +132,14 @@ def make_trainer(entry: registry.Entry[Any, Any], settings: Settings) -> Any:
     if "reward_func" in settings.values and "reward_func" not in names:
         raise ConfigError(f"{settings.place(('reward_func',))}: {owner} takes no rewards")
     if isinstance(formatter, str):
-        _check_columns(entry, formatter)
+        offered = registry.dataset_formatters[formatter].spec.columns
+        needed = entry.spec.required_columns
+        if missing := [column for column in needed if offered and column not in offered]:
+            raise ConfigError(
+                f"dataset formatter {formatter!r} gives the columns {', '.join(offered)}, but "
+                f"{owner} also needs {', '.join(missing)}"
+            )
     return construct(target, settings, owner=owner)
-
-
-def _check_columns(entry: registry.Entry[Any, Any], formatter: str) -> None:
-    offered = registry.dataset_formatters[formatter].spec.columns
-    needed = entry.spec.required_columns
-    if missing := [column for column in needed if offered and column not in offered]:
-        raise ConfigError(
-            f"dataset formatter {formatter!r} gives the columns {', '.join(offered)}, but trainer "
-            f"{entry.name!r} also needs {', '.join(missing)}"
-        )
 
 
 def open_database(path: Path, *, read_only: bool = False) -> databases.DynamicDatabase:

@@ -170,7 +170,11 @@ def proof_of(text: str, full_name: str) -> str:
         return code
     names = _names(full_name)
     margin = textwrap.dedent(code[: stated.start()] + stated["indent"] + "\0").rstrip("\0 ")
-    before = [one for one in _helpers(margin) if _name(one) not in names]
+    before = [
+        helper
+        for helper in _helpers(margin)
+        if not (found := HELPER_DECLARATION.match(helper)) or found["name"] not in names
+    ]
     if _is_recursive(stated, proof, names):
         before.append(_renamed(_declaration(code, stated), names))
         proof = f"apply {_RECURSIVE} <;> assumption"
@@ -273,11 +277,6 @@ def _helpers(text: str) -> list[str]:
         elif (word := _FIRST_WORD.match(chunk)) and word["word"] in _NO_HELPERS:
             found.append(chunk)
     return found
-
-
-def _name(helper: str) -> str | None:
-    found = HELPER_DECLARATION.match(helper)
-    return found and found["name"]
 
 
 def _as_have(helper: str) -> str | None:

@@ -7,6 +7,7 @@ limits, since with aliases a hundred bytes can mean a billion values, or refer t
 import io
 import re
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -161,13 +162,11 @@ def parse_yaml(text: str) -> tuple[Any, dict[KeyPath, int]]:
 
 def _measured(document: Node) -> dict[KeyPath, int]:
     """Return the line of each key path, unless the document is too large."""
-    lines: dict[KeyPath, int] = {}
-    for path, line in _lines(document, ()):
-        lines[path] = line
-        if len(lines) > MAX_NODES:
-            message = f"with its aliases it has more than {MAX_NODES:,} values"
-            raise YamlTextError(message, f"line {line}")
-    return lines
+    lines = list(islice(_lines(document, ()), MAX_NODES + 1))
+    if len(lines) > MAX_NODES:
+        message = f"with its aliases it has more than {MAX_NODES:,} values"
+        raise YamlTextError(message, f"line {lines[-1][1]}")
+    return dict(lines)
 
 
 def _lines(node: Node, path: KeyPath) -> Iterator[tuple[KeyPath, int]]:

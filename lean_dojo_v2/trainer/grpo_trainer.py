@@ -9,6 +9,4 @@ if TYPE_CHECKING:
 
 __all__ = ["GRPODataset", "GRPOTrainer"]
 
-__getattr__, __dir__, _ = lazy_loader.attach(
-    "lean_dojo_plugins", submod_attrs={"grpo": ["GRPODataset", "GRPOTrainer"]}
-)
+__getattr__, __dir__, _ = lazy_loader.attach("lean_dojo_plugins", None, {"grpo": __all__})

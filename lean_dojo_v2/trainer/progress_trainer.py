@@ -9,6 +9,4 @@ if TYPE_CHECKING:
 
 __all__ = ["ProgressDataset", "ProgressTrainer"]
 
-__getattr__, __dir__, _ = lazy_loader.attach(
-    "lean_dojo_plugins", submod_attrs={"progress": ["ProgressDataset", "ProgressTrainer"]}
-)
+__getattr__, __dir__, _ = lazy_loader.attach("lean_dojo_plugins", None, {"progress": __all__})

@@ -9,6 +9,4 @@ if TYPE_CHECKING:
 
 __all__ = ["RetrievalTrainer"]
 
-__getattr__, __dir__, _ = lazy_loader.attach(
-    "lean_dojo_plugins", submod_attrs={"retrieval": ["RetrievalTrainer"]}
-)
+__getattr__, __dir__, _ = lazy_loader.attach("lean_dojo_plugins", None, {"retrieval": __all__})

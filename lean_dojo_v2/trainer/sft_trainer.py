@@ -9,6 +9,4 @@ if TYPE_CHECKING:
 
 __all__ = ["SFTDataset", "SFTTrainer"]
 
-__getattr__, __dir__, _ = lazy_loader.attach(
-    "lean_dojo_plugins", submod_attrs={"sft": ["SFTDataset", "SFTTrainer"]}
-)
+__getattr__, __dir__, _ = lazy_loader.attach("lean_dojo_plugins", None, {"sft": __all__})

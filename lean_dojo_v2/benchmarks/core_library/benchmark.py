@@ -7,7 +7,6 @@ left out; so are those that Lean reads back differently.
 
 import hashlib
 import re
-import sys
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -17,9 +16,11 @@ import attrs
 import orjson
 
 from lean_dojo_core.errors import DataError, UsageError
+from lean_dojo_core.foreign import say
 from lean_dojo_core.records import BenchmarkProblem
 from lean_dojo_v2.benchmarks.jsonl import JsonlBenchmark
-from lean_dojo_v2.files import atomic_write_bytes, user_cache
+from lean_dojo_v2.database import unit_hash
+from lean_dojo_v2.files import user_cache, write_lines
 from lean_dojo_v2.lean import EngineMemoryError, Server, embedded_version_key
 
 LIBRARY = ("Init", "Std")
@@ -59,12 +60,7 @@ class Module:
     @property
     def is_held_out(self) -> bool:
         """Whether its theorems are held out; decided by its name alone."""
-        return order(f"module {self.name}") < HELD_OUT
-
-
-def order(name: str) -> float:
-    """Map a name to a fixed pseudo-random number between 0 and 1."""
-    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big") / 2**64
+        return unit_hash(f"module {self.name}") < HELD_OUT
 
 
 def library_server(modules: Sequence[str] = LIBRARY) -> Server:
@@ -199,28 +195,23 @@ def write_problems(found: Iterable[BenchmarkProblem], file: Path) -> None:
         }
         for one in found
     )
-    lines = [orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows]
-    atomic_write_bytes(file, b"".join(lines))
+    write_lines(file, rows)
 
 
 def _read(chosen: dict[str, list[str]]) -> list[BenchmarkProblem]:
     found: list[BenchmarkProblem] = []
     total = sum(map(len, chosen.values()))
-    _say("core-library: reading the statements of Lean's library (once per machine)")
+    say("core-library: reading the statements of Lean's library (once per machine)")
     with library_server(list(chosen)) as library:
         known: dict[str, Module] = {one.name: one for one in modules(library, chosen)}
         if lost := chosen.keys() - known.keys():
             raise DataError(f"Lean's library has no module {min(lost)}", path=HELD_OUT_FILE)
         for module, names in chosen.items():
             found += stated(library, library, known[module], names)
-            _say(f"core-library: {len(found)} of {total} statements read")
+            say(f"core-library: {len(found)} of {total} statements read")
     if len(found) < total:
         raise DataError(
             f"Lean's library states {total - len(found)} of these theorems differently",
             path=HELD_OUT_FILE,
         )
     return found
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)

@@ -241,9 +241,13 @@ def checkout(url: str, commit: str, *, near: Path | None = None) -> Path:
     folder = _home(url) / commit
     if folder.is_dir():
         return folder
-    objects = _home(url) / "git" / "objects" if near is None else _objects(near, url, commit)
     if near is None:
         resolve(url, commit)
+        objects = _home(url) / "git" / "objects"
+    elif find_commit(near, commit) is None:
+        raise no_such_commit(url, commit)
+    else:
+        objects = near / run_git(["rev-parse", "--git-path", "objects"], folder=near)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(_home(url) / "lock"):
         if folder.is_dir():
@@ -255,12 +259,6 @@ def checkout(url: str, commit: str, *, near: Path | None = None) -> Path:
         finally:
             shutil.rmtree(partial, ignore_errors=True)
     return folder
-
-
-def _objects(near: Path, url: str, commit: str) -> Path:
-    if find_commit(near, commit) is None:
-        raise no_such_commit(url, commit)
-    return near / run_git(["rev-parse", "--git-path", "objects"], folder=near)
 
 
 def no_such_commit(url: str, revision: str) -> TraceError:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from itertools import accumulate, chain
 
 from lean_dojo_v2.lean import NAME_PART, code_tokens
 from lean_dojo_v2.tracing.reading.records import TracedFile
@@ -40,7 +41,9 @@ def resting_on_errors(files: Iterable[TracedFile]) -> set[str]:
             if names_lost(theorem.statement, lost[file.path].intersection(theorem.variables))
         )
         for constant, used in file.uses.items():
-            if unsound and any(not unsound.isdisjoint(_prefixes(name)) for name in used):
+            # A name and its prefixes, since `A.b.match_1` is a part of `A.b`.
+            parts = (accumulate(name.split("."), "{}.{}".format) for name in used)
+            if unsound and not unsound.isdisjoint(chain.from_iterable(parts)):
                 unsound.add(constant)
     return unsound
 
@@ -70,10 +73,3 @@ def _binds(words: list[str], index: int) -> bool:
     if before in _BRACKETS:
         return after == [":"]
     return not _QUANTIFIERS.isdisjoint({before, words[first]})
-
-
-def _prefixes(name: str) -> Iterable[str]:
-    """Yield a name and its prefixes, since ``A.b.match_1`` is a part of ``A.b``."""
-    while name:
-        yield name
-        name = name.rpartition(".")[0]

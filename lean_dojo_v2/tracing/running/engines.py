@@ -55,8 +55,7 @@ def elaborate(
     keep: Path | None = None,
 ) -> Elaboration:
     """Elaborate a file, and compile it into the project ``keep`` if others import it."""
-    wanted = {"olean": keep is not None}
-    fields = {**_fields(file), **wanted, "options": dict(options or {})}
+    fields = {**_fields(file), "olean": keep is not None, "options": dict(options or {})}
     answer = server.ask("dojo.trace", fields, timeout)
     if keep is not None:
         _keep(answer, file, keep)
