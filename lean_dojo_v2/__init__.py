@@ -1,7 +1,5 @@
 """LeanDojo-v2: train AI theorem provers for Lean 4."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:

@@ -1,7 +1,5 @@
 """``python -m lean_dojo_v2`` is ``lean-dojo``."""
 
-from __future__ import annotations
-
 import sys
 
 from lean_dojo_v2.cli import main

@@ -1,7 +1,5 @@
 """Errors of the host; those of the plugin contract are in ``lean_dojo_core.errors``."""
 
-from __future__ import annotations
-
 from lean_dojo_core.errors import DataError, LeanDojoError, UsageError
 
 

@@ -145,10 +145,9 @@ def _resolve(
     places += [base for base in target.__mro__ if "__init__" in vars(base)]
     module = sys.modules.get(places[0].__module__)
     holder = types.SimpleNamespace(__annotations__={"it": written})
+    visible = {**(vars(module) if module else {}), **more}
     try:
-        return typing.get_type_hints(holder, globalns={**(vars(module) if module else {}), **more})[
-            "it"
-        ], True
+        return typing.get_type_hints(holder, globalns=visible)["it"], True
     except (NameError, AttributeError, TypeError, SyntaxError):
         # A name that is imported under TYPE_CHECKING only; `lean-dojo plugins check` reports it.
         return Any, False

@@ -64,7 +64,6 @@ class AttemptFolder:
                     "folder with -o, or remove this one"
                 )
         else:
-            self.path.mkdir(parents=True, exist_ok=True)
             content = orjson.dumps(wanted, option=orjson.OPT_INDENT_2)
             atomic_write_bytes(self.path / RUN_FILE, content)
 

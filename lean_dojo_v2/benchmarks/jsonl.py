@@ -252,11 +252,8 @@ def examine_statements(
 ) -> ExaminedStatements:
     """Select the statements that may be trained on; those of ``held_out`` may not."""
     rows = list(found)
-    secret = {normalised_statement(one) for one in held_out}
-    readable = [row for row in rows if isinstance(row, Statement)]
-    secret.update(
-        normalised_statement(row.problem.statement) for row in readable if row.is_held_out
-    )
+    own = [row for row in rows if isinstance(row, Statement) and row.is_held_out]
+    secret = {*map(normalised_statement, (*held_out, *(row.problem.statement for row in own)))}
     kept: list[Statement] = []
     left_out: dict[LeftOut, list[str]] = {}
     seen: set[str] = set()

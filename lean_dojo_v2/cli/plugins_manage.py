@@ -89,7 +89,6 @@ def _switch(name: str, *, enabled: bool) -> None:
     distribution = _distribution_of(name)
     file, names = local.folder() / local.DISABLED, set(local.disabled())
     if changed := (distribution in names) == enabled:
-        file.parent.mkdir(parents=True, exist_ok=True)
         atomic_write_text(file, "".join(f"{one}\n" for one in sorted(names ^ {distribution})))
     word = "enabled" if enabled else "disabled"
     note(f"{distribution} is {word} {'now' if changed else 'already'} ({file}).")

@@ -78,24 +78,22 @@ def _find(
     """Find the one theorem of this full name, and whether it has a proof."""
     names: set[str] = set()
     found: list[tuple[Theorem, tracing.LeanGitRepo]] = []
-    open_ones: set[object] = set()
+    proved = False
     for repo in agent.repos:
         repository = agent.database.get_repository(repo.url, repo.commit)
         assert repository is not None
-        open_ones |= {theorem.identity for theorem in repository.sorry_theorems_unproved}
-        elsewhere = {proof.identity for proof in repository.other_proofs}
-        for theorem in repository.iter_theorems():
-            if theorem.identity in elsewhere:  # in a def, for example: not a theorem
-                continue
-            names.add(theorem.full_name)
-            if theorem.full_name == name:
-                found.append((theorem, repo))
+        for of in ("proven_theorems", "sorry_theorems_proved", "sorry_theorems_unproved"):
+            for theorem in repository.iter_list(of):
+                names.add(theorem.full_name)
+                if theorem.full_name == name:
+                    found.append((theorem, repo))
+                    proved = of != "sorry_theorems_unproved"
     if not found:
         raise UsageError(f"{database}: no theorem {name!r}.{did_you_mean(name, sorted(names))}")
     if len(found) > 1:
         places = ", ".join(f"{theorem.file_path}:{theorem.start[0]}" for theorem, _ in found)
         raise UsageError(f"{database}: {places} are all called {name!r}; choose with --repo")
-    return found, found[0][0].identity not in open_ones
+    return found, proved
 
 
 def _prove_given(what: ProveTarget, choice: ClusterChoice, asked: ProvingOptions) -> None:

@@ -27,7 +27,6 @@ def file_lock(path: Path, patience: float = PATIENCE) -> Iterator[None]:
     The system releases it when the process ends.
     """
     target = path.resolve()
-    target.parent.mkdir(parents=True, exist_ok=True)
     lock = FileLock(target.with_name(f"{target.name}.lock"))
     try:
         try:

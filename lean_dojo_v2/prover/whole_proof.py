@@ -64,28 +64,28 @@ class WholeProofs:
             free.put(server)
         with ThreadPoolExecutor(len(servers)) as threads:
             for start in range(0, len(problems), size):
-                asked: list[tuple[int, Theorem | str]] = []
+                asked: dict[int, Theorem | str] = {}
                 for number in range(start, min(start + size, len(problems))):
                     try:
-                        asked.append((number, _asked(problems[number])))
+                        asked[number] = _asked(problems[number])
                     except lean.LeanError as error:
                         reason = Failure.CANNOT_OPEN
                         yield number, _failed(problems[number].name, reason, str(error))
                 if not asked:
                     continue
-                numbers = [number for number, _ in asked]
+                written = [problems[number] for number in asked]
                 report_progress(f"writing whole proofs, {start} of {len(problems)} written")
                 began = time.monotonic()
                 try:
-                    texts = self._written([problems[n].name for n in numbers], asked)
+                    texts = self._written(written, list(asked.values()))
                     patience.answered()
                 except GeneratorError as error:
                     patience.failed(error)
                     texts = [error] * len(asked)
                 writing = (time.monotonic() - began) / len(asked)
                 check = partial(self._result, free)
-                found = threads.map(check, [problems[n] for n in numbers], texts)
-                for number, result in zip(numbers, found, strict=True):
+                found = threads.map(check, written, texts)
+                for number, result in zip(asked, found, strict=True):
                     yield number, attrs.evolve(result, seconds=result.seconds + writing)
 
     def generate_whole_proof(self, theorem: Theorem | str) -> str:
@@ -93,13 +93,12 @@ class WholeProofs:
         return self.prover.generate_whole_proof(theorem)
 
     def _written(
-        self, names: Sequence[str], asked: Sequence[tuple[int, Theorem | str]]
+        self, problems: Sequence[Problem], theorems: Sequence[Theorem | str]
     ) -> list[str | GeneratorError]:
-        theorems = [theorem for _, theorem in asked]
         write = getattr(self.prover, "write_proofs", None)
         if self.seed is None or write is None:
             return [self.prover.generate_whole_proof(theorem) for theorem in theorems]
-        return list(write(theorems, [seed_of(self.seed, name) for name in names]))
+        return list(write(theorems, [seed_of(self.seed, one.name) for one in problems]))
 
     def _result(
         self, free: SimpleQueue[lean.Server], problem: Problem, text: str | GeneratorError

@@ -131,11 +131,9 @@ def save_figure(figure: Figure | None, path: Path) -> None:
 
 def new_figure(width: float, height: float) -> tuple[Figure, Axes]:
     """Return an empty figure, sized in inches, in the common style; no global state is used."""
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasSVG(figure)
     return figure, figure.add_subplot()
 
 

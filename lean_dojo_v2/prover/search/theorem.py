@@ -64,11 +64,11 @@ class TheoremSearch:
                 self._note_clock(error)
                 lost = isinstance(error, (lean.EngineUnavailableError, lean.EngineLostError))
                 self.fail(Failure.ENGINE if lost else Failure.CANNOT_OPEN, str(error))
-                return []
-            root = self.tree.add(None, "", str(state), 0.0, 0.0)
-            self._alive[root.id] = state
-            self._is_new(state)
-            self._enqueue(root, 0.0)
+            else:
+                root = self.tree.add(None, "", str(state), 0.0, 0.0)
+                self._alive[root.id] = state
+                self._is_new(state)
+                self._enqueue(root, 0.0)
             return []
 
     def _open(self) -> lean.GoalState:

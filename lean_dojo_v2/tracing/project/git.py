@@ -162,7 +162,6 @@ def _mirror(url: str) -> Path:
     if mirror.is_dir():
         _write_config(mirror)
         return mirror
-    mirror.parent.mkdir(parents=True, exist_ok=True)
     partial = Path(mkdtemp(prefix=".clone-", dir=mirror.parent))
     try:
         bare = ["clone", "--quiet", "--bare", "--template=", "--", url, str(partial / "git")]
@@ -200,7 +199,6 @@ def resolve(url: str, revision: str) -> str:
     A cached full commit needs no network; a name is looked up again.
     """
     home = _home(url)
-    home.mkdir(parents=True, exist_ok=True)
     with FileLock(home / "lock"):
         for leftover in (*home.glob(".clone-*"), *home.glob(".checkout-*")):  # of killed processes
             shutil.rmtree(leftover, ignore_errors=True)
@@ -248,7 +246,6 @@ def checkout(url: str, commit: str, *, near: Path | None = None) -> Path:
         raise no_such_commit(url, commit)
     else:
         objects = near / run_git(["rev-parse", "--git-path", "objects"], folder=near)
-    folder.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(_home(url) / "lock"):
         if folder.is_dir():
             return folder
