@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -252,8 +252,8 @@ def examine_statements(
 ) -> ExaminedStatements:
     """Select the statements that may be trained on; those of ``held_out`` may not."""
     rows = list(found)
-    own = [row for row in rows if isinstance(row, Statement) and row.is_held_out]
-    secret = {*map(normalised_statement, (*held_out, *(row.problem.statement for row in own)))}
+    own = (row.problem.statement for row in rows if isinstance(row, Statement) and row.is_held_out)
+    secret = set(map(normalised_statement, chain(held_out, own)))
     kept: list[Statement] = []
     left_out: dict[LeftOut, list[str]] = {}
     seen: set[str] = set()

@@ -6,6 +6,7 @@ from .base import (
     PROGRESS_VARIABLE as PROGRESS_VARIABLE,
     AnyProver as AnyProver,
     BaseProver as BaseProver,
+    prover_of as prover_of,
     source_in as source_in,
 )
 from .cluster import ClusterProver as ClusterProver
@@ -70,7 +71,6 @@ from .suggestion import (
     Suggestion as Suggestion,
     TacticGenerator as TacticGenerator,
 )
-from .trained import prover_of as prover_of
 from .whole_proof import WholeProofs as WholeProofs, sampling_whole_proofs as sampling_whole_proofs
 
 HFProver = _causal_lm.HFProver
