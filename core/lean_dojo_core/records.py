@@ -17,8 +17,6 @@ Position: TypeAlias = tuple[int, int]
 _SORRY = re.compile(r"(?<![\w.'!?«])(?:sorry|admit)(?![\w'!?»])")
 
 _MODIFIER = "private|protected|public|noncomputable|partial|unsafe|nonrec|meta|scoped|local"
-MODIFIERS = frozenset(_MODIFIER.split("|"))
-"""Words that may stand before the keyword of a declaration."""
 _STATES = re.compile(rf"(?:@\[.*?\]\s*|(?:{_MODIFIER})\s+)*?(?:theorem|lemma)\s", re.DOTALL)
 
 MARK_OPEN = "<a>"

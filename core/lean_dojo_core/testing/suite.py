@@ -1,5 +1,7 @@
 """Common code of the suites: the object under test, and running without pytest."""
 
+from __future__ import annotations
+
 import functools
 import inspect
 from collections.abc import Iterator

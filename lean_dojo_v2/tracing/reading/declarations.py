@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 
 import attrs
 
-from lean_dojo_core.records import MODIFIERS
 from lean_dojo_v2.lean import CLOSERS, OPENERS, Token, all_tokens, code_tokens, split_statement
 from lean_dojo_v2.tracing.reading.names import user_name
 from lean_dojo_v2.tracing.reading.records import Declared, Definition, Span
@@ -21,6 +20,10 @@ KEYWORDS = frozenset(
 )
 """First words of what is a premise, or a theorem."""
 THEOREMS = frozenset({"theorem", "lemma"})
+_MODIFIERS = frozenset(
+    {"private", "protected", "public", "noncomputable", "partial", "unsafe", "nonrec", "meta"}
+    | {"scoped", "local"}
+)
 _PREFIXES = frozenset(
     {"open", "set_option", "include", "omit", "variable", "universe", "attribute", "#"}
 )
@@ -126,7 +129,7 @@ def _head(words: Sequence[Token]) -> tuple[int, int, int]:
     depth = 0
     for index, word in enumerate(words[first:], first):  # attributes and modifiers
         depth += (word.text in OPENERS) - (word.text in CLOSERS)
-        if depth == 0 and word.text not in MODIFIERS | CLOSERS:
+        if depth == 0 and word.text not in _MODIFIERS | CLOSERS:
             keyword = index
             break
     texts = [word.text for word in words[keyword : keyword + 2]]
