@@ -104,9 +104,13 @@ def _prove_given(what: ProveTarget, choice: ClusterChoice, asked: ProvingOptions
         return
     try:
         if what.file is not None:
-            _emit_file(asked, *_file(work, what.file))
+            _prove_file(work, what.file)
         else:
-            _emit(asked, _goal(work, str(what.goal), what.imports))
+            work.imports = what.imports or ("Init",)
+            [(_, result)] = work.search([prover.GoalProblem(str(what.goal))])
+            if result.reason is prover.Failure.CANNOT_OPEN:
+                raise UsageError(f"--goal: {result.detail}")
+            _emit(asked, [result])
     except KeyboardInterrupt as error:  # nothing was kept to resume from
         raise click.Abort from error
 
@@ -120,40 +124,8 @@ def _emit(asked: ProvingOptions, results: Sequence[prover.SearchResult], **more:
         click.echo(f"Proved {proved} of {len(rows)} theorems")
 
 
-def _emit_file(
-    asked: ProvingOptions,
-    found: Sequence[prover.Sorry],
-    results: Sequence[prover.SearchResult],
-    completed: Sequence[str],
-) -> None:
-    proved = sum(result.success for result in results)
-    if asked.as_json:
-        places = [
-            {"line": one.line, "column": one.column, "theorem": one.declaration.name}
-            for one in found
-        ]
-        rows = [result.to_dict() | place for result, place in zip(results, places, strict=True)]
-        emit_json({"found": len(rows), "proved": proved, "completed": completed, "sorries": rows})
-    elif found:
-        theorems = len({one.declaration.start for one in found})
-        click.echo(
-            f"Proved {proved} of {counted(len(found), 'sorry', 'sorries')}, and so "
-            f"{len(completed)} of {counted(theorems, 'theorem')}"
-        )
-
-
-def _goal(work: _Work, goal: str, imports: Sequence[str]) -> list[prover.SearchResult]:
-    work.imports = tuple(imports) or ("Init",)
-    [(_, result)] = work.search([prover.GoalProblem(goal)])
-    if result.reason is prover.Failure.CANNOT_OPEN:
-        raise UsageError(f"--goal: {result.detail}")
-    return [result]
-
-
-def _file(
-    work: _Work, file: Path
-) -> tuple[list[prover.Sorry], list[prover.SearchResult], list[str]]:
-    """Return the ``sorry``s tried, their results, and the completed theorems."""
+def _prove_file(work: _Work, file: Path) -> None:
+    """Prove the ``sorry``s of a file, and print the results."""
     try:
         written = files.read_named(file)
         text = lean.lean_text(written)
@@ -178,7 +150,21 @@ def _file(
         patch = agents.file_patch(written, changes, _path_in(work.project, file))
         files.atomic_write_bytes(work.asked.write_patch, patch.encode())
         note(f"{len(finished)} theorems → {work.asked.write_patch}")
-    return found, results, [declaration.name for declaration, _ in finished]
+    proved = sum(result.success for result in results)
+    if work.asked.as_json:
+        where = [
+            {"line": one.line, "column": one.column, "theorem": one.declaration.name}
+            for one in found
+        ]
+        rows = [result.to_dict() | place for result, place in zip(results, where, strict=True)]
+        completed = [declaration.name for declaration, _ in finished]
+        emit_json({"found": len(rows), "proved": proved, "completed": completed, "sorries": rows})
+    elif found:
+        theorems = len({one.declaration.start for one in found})
+        click.echo(
+            f"Proved {proved} of {counted(len(found), 'sorry', 'sorries')}, and so "
+            f"{len(finished)} of {counted(theorems, 'theorem')}"
+        )
 
 
 def _of_sorries(

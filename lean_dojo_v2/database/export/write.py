@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from itertools import product
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from lean_dojo_core.records import Theorem
 from lean_dojo_v2.data import (
@@ -52,8 +52,13 @@ def export_merged_data(repositories: Sequence[Repository], output_path: str | Pa
         _write_lines(
             folder / "traced_files.jsonl", (dumps({"traced_file_path": file}) for file in files)
         )
-        metadata = dumps(_metadata(repositories), indented=True)
-        atomic_write_bytes(folder / "metadata.json", metadata + b"\n")
+        headers = [repository.header_to_dict() for repository in repositories]
+        shown = (*HEADER_FIELDS, "metadata")
+        metadata = {
+            "repositories": [{name: header[name] for name in shown} for header in headers],
+            **{name: sum(header[name] for header in headers) for name in TOTALS},
+        }
+        atomic_write_bytes(folder / "metadata.json", dumps(metadata, indented=True) + b"\n")
 
 
 def write_theorems(path: Path, theorems: Iterable[Theorem]) -> None:
@@ -74,16 +79,6 @@ def _write_items(stream: IO[bytes], items: Iterable[bytes]) -> None:
 def _write_lines(path: Path, lines: Iterable[bytes]) -> None:
     with atomic_writer(path) as stream:
         stream.writelines(line + b"\n" for line in lines)
-
-
-def _metadata(repositories: Sequence[Repository]) -> dict[str, Any]:
-    headers = [repository.header_to_dict() for repository in repositories]
-    return {
-        "repositories": [
-            {name: header[name] for name in (*HEADER_FIELDS, "metadata")} for header in headers
-        ],
-        **{name: sum(header[name] for header in headers) for name in TOTALS},
-    }
 
 
 def _merged_corpus(made: sqlite3.Connection, repositories: Sequence[Repository]) -> Iterator[bytes]:
