@@ -66,6 +66,7 @@ def doctor(context: click.Context, as_json: bool) -> None:
     os.environ.pop(STRICT_VARIABLE, None)
     lean.chosen_engine("auto")  # check LEAN_DOJO_ENGINE first, which the other checks read
     checks = [*_versions(), *_devices(), *_engines(), *_plugins(), *_conflicts()]
+    problems = sum(check.verdict == "problem" for check in checks)
     if as_json:
         emit_json([attrs.asdict(check) for check in checks])
     else:
@@ -74,8 +75,6 @@ def doctor(context: click.Context, as_json: bool) -> None:
             rows = [[marks[c.verdict], c.subject, c.detail] for c in group]
             table(["", area.upper(), ""], rows)
             click.echo()
-    problems = sum(check.verdict == "problem" for check in checks)
-    if not as_json:
         click.echo(f"{problems or 'No'} problem{'' if problems == 1 else 's'} found.")
     if problems:
         context.exit(1)

@@ -11,7 +11,6 @@ from click.shell_completion import CompletionItem
 
 from lean_dojo_core import PluginError, PluginInfo, UsageError, local, registry
 from lean_dojo_core.installed import HOST_DISTRIBUTION, normalise
-from lean_dojo_core.testing.suite import Finding
 from lean_dojo_core.wording import did_you_mean
 from lean_dojo_v2.cli import parameters as args
 from lean_dojo_v2.cli.output import emit_json, json_option, note, paragraph
@@ -186,8 +185,13 @@ def check(
     findings = []
     for finding in check_distribution(mine[0].distribution, timeout):
         findings.append(finding)
-        if not as_json and (show_all or finding.problem is not None):
-            _print(finding)
+        if as_json or (finding.problem is None and not show_all):
+            continue
+        verdict = "ok" if finding.problem is None else "FAILED"
+        click.echo(f"{verdict}  {finding.subject}: {finding.check.replace('_', ' ')}")
+        if finding.problem is not None:
+            click.echo(paragraph(finding.problem, indent=8))
+        sys.stdout.flush()  # at once, since checking a reward may take a minute
     failed = sum(finding.problem is not None for finding in findings)
     if as_json:
         emit_json([attrs.asdict(finding) for finding in findings])
@@ -195,12 +199,3 @@ def check(
         click.echo(f"{len(findings) - failed} of {len(findings)} checks passed.")
     if failed:
         context.exit(1)
-
-
-def _print(finding: Finding) -> None:
-    """Print a finding at once, since checking a reward may take a minute."""
-    verdict = "ok" if finding.problem is None else "FAILED"
-    click.echo(f"{verdict}  {finding.subject}: {finding.check.replace('_', ' ')}")
-    if finding.problem is not None:
-        click.echo(paragraph(finding.problem, indent=8))
-    sys.stdout.flush()
