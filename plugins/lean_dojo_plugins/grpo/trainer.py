@@ -28,7 +28,7 @@ from lean_dojo_plugins import causal_lm, training
 from lean_dojo_plugins.grpo.episodes import WHOLE_PROOF, EpisodeRunner, whole_proof_reward
 from lean_dojo_plugins.grpo.groups import GroupPlan, plan_groups
 from lean_dojo_plugins.grpo.settings import FIRST_TOKEN, TACTIC_PROMPT, GRPOSettings
-from lean_dojo_plugins.grpo.turns import FEEDBACK_TOKENS, Feedback, Turns
+from lean_dojo_plugins.grpo.turns import FEEDBACK_TOKENS, Feedback, Turns, columns_of
 from lean_dojo_plugins.rewards import AdaptedReward, resolve_rewards
 from lean_dojo_v2.database import split_of
 from lean_dojo_v2.files import merged_data_dir
@@ -329,7 +329,6 @@ class GRPOTrainer(GRPOSettings):
         from accelerate.utils import gather_object
 
         from lean_dojo_plugins.grpo.credit import token_values
-        from lean_dojo_plugins.grpo.step_trainer import columns_of
 
         if not self.process_weight:
             return advantages

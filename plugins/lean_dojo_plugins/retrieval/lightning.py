@@ -141,9 +141,8 @@ class EpochBar(pl.Callback):
 class Curves(pl.Callback):
     """Writes a line per ``every`` optimiser steps and per validation, and draws both at the end."""
 
-    def __init__(self, folder: Path, name: str, every: int) -> None:
+    def __init__(self, folder: Path, every: int) -> None:
         self.folder = folder
-        self.name = name
         self.every = every
         self._written = 0
 
@@ -177,7 +176,7 @@ class Curves(pl.Callback):
         numbers = runs.numbers_of({k: float(v) for k, v in found.items() if v is not None})
         if trainer.is_global_zero and numbers:
             self.folder.mkdir(parents=True, exist_ok=True)
-            runs.append_metrics(self.folder, trainer.global_step, self.name, numbers)
+            runs.append_metrics(self.folder, trainer.global_step, self.folder.name, numbers)
 
 
 def step_folder(config: TrainingConfig, dir_name: str) -> Path:
@@ -210,7 +209,7 @@ def callbacks(
         ),
         LearningRateMonitor(logging_interval="step"),
         EpochBar(),
-        Curves(folder, folder.name, config.log_every_n_steps),
+        Curves(folder, config.log_every_n_steps),
     ]
     if config.checkpoint_every_n_steps is not None:
         built.append(

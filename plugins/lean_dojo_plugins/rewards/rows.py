@@ -173,7 +173,9 @@ class RowState(RowTask):
             text, replay.full_name, replay.file_path, replay.start, replay.end
         )
         said, reached = "", False
-        for place in _places(source, replay):
+        # Split files have no positions, so the tactic's text is searched there.
+        places = [replay.position] if replay.position else source.occurrences(replay.tactic)
+        for place in places[:MAX_PLACES]:
             try:
                 point = lean.theorem_point(server, source, place)
             except lean.RequestError as error:  # for example, no tactic is there
@@ -194,13 +196,6 @@ class RowState(RowTask):
         if digest is None:
             return lean.reads_as(point.state, self.goal)
         return bool(point.digest.each) and lean.recorded_digest(point.digest.each[0]) == digest
-
-
-def _places(source: lean.SourceTheorem, replay: Replay) -> list[Position]:
-    """Return possible positions of the tactic; split files have none, so its text is searched."""
-    if replay.position is not None:
-        return [replay.position]
-    return source.occurrences(replay.tactic)[:MAX_PLACES]
 
 
 def state_of_row(row: Mapping[str, Any], projects: Mapping[str, Path]) -> RowState:

@@ -112,10 +112,8 @@ def _named(name: str) -> Any:
     except UnknownNameError as error:
         hint = "" if ":" in name else " A class without a plugin is named package.module:attribute."
         raise UnknownNameError(f"callbacks: {error}{hint}") from error
-    return _imported(name) if entry is None else entry.create
-
-
-def _imported(name: str) -> Any:
+    if entry is not None:
+        return entry.create
     if (here := str(Path.cwd())) not in sys.path:
         sys.path.append(here)  # last: a file here hides no installed module
     try:

@@ -60,9 +60,12 @@ class PremiseRetriever(pl.LightningModule):
         self.num_retrieved = num_retrieved
         self.tokenizer_name = tokenizer_name
         self.cap_warmup = cap_warmup
-        self.encoder: PreTrainedModel = (
-            build_encoder(encoder_config) if encoder_config else load_encoder(model_name)
-        )
+        self.encoder: PreTrainedModel
+        if encoder_config:  # a checkpoint's, which has the weights as well
+            config = AutoConfig.for_model(**encoder_config)
+            self.encoder = AutoModelForTextEncoding.from_config(config)  # type: ignore[no-untyped-call]
+        else:
+            self.encoder = load_encoder(model_name)
         if gradient_checkpointing:
             self.encoder.activation_checkpointing_enable()
         self.ewc_lambda = 0.0  # weight of the EWC penalty; 0 switches it off
@@ -294,12 +297,6 @@ def load_encoder(name: str) -> PreTrainedModel:
             f"({', '.join(sorted(T5_TYPES))}), for example google/byt5-small"
         )
     return model  # type: ignore[no-any-return]
-
-
-def build_encoder(config: dict[str, Any]) -> PreTrainedModel:
-    """Build an encoder without weights, from the configuration that a checkpoint keeps."""
-    settings = AutoConfig.for_model(**config)
-    return AutoModelForTextEncoding.from_config(settings)  # type: ignore[no-any-return, no-untyped-call]
 
 
 def has_bf16(device: str) -> bool:
