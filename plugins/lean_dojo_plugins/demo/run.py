@@ -104,10 +104,12 @@ class DemoStage:
 class Demo:
     """Runs the demo, and records the seconds of each stage."""
 
-    # Absolute, since trainers identify models by path.
-    output_dir: Path = attrs.field(converter=lambda path: path.absolute())
+    output_dir: Path
     settings: DemoSettings
     seconds: dict[str, float] = attrs.Factory(dict)
+
+    def __attrs_post_init__(self) -> None:
+        self.output_dir = self.output_dir.absolute()  # trainers identify models by path
 
     @property
     def database(self) -> Path:

@@ -112,9 +112,8 @@ class AtomicCheckpointIO(TorchCheckpointIO):
 class EpochBar(pl.Callback):
     """A progress bar per epoch on standard error; text lines off a terminal."""
 
-    def __init__(self) -> None:
-        self._bar: tqdm[Any] | None = None
-        self._epoch = ""
+    _bar: tqdm[Any] | None = None
+    _epoch = ""
 
     def on_train_epoch_start(self, trainer: pl.Trainer, *_: Any) -> None:
         """Start the bar."""

@@ -16,8 +16,7 @@ class BestTactics:
     (``trainer_args.logging_steps``), from the main process.
     """
 
-    def __init__(self) -> None:
-        self._due = 0
+    _due = 0
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Start with the first batch."""
