@@ -48,10 +48,6 @@ class StepTrainer(OpenGRPOTrainer):
     _applied: Sequence[torch.Tensor] = ()
     """Of the first batches, which rewards applied to which completions."""
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self.pending_metrics = []
-
     def complete(
         self, prompts: Sequence[list[int]], group: int, keys: Sequence[Hashable]
     ) -> tuple[list[list[int]], Any]:

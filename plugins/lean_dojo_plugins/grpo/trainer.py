@@ -76,7 +76,7 @@ class GRPOTrainer(GRPOSettings):
 
     _reference: PreTrainedModel | None = attrs.field(default=None, init=False, repr=False)
     _rewards: list[AdaptedReward] = attrs.field(factory=list, init=False, repr=False)
-    _step_trainer: StepTrainer | None = attrs.field(default=None, init=False, repr=False)
+    _logged: list[tuple[str, float]] = attrs.field(factory=list, init=False, repr=False)
     _labels: set[str] = attrs.field(factory=set, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
@@ -279,7 +279,7 @@ class GRPOTrainer(GRPOSettings):
             **given,
         )
         trainer.token_advantages = self.token_advantages
-        self._step_trainer = trainer
+        trainer.pending_metrics = self._logged = []
         if not self.writes_whole_proofs:
             trainer.end_completions_at(causal_lm.end_tokens(self.tokenizer, self.model))
         if self.turns > 1 and (feedback := self._feedback()) is not None:
@@ -359,8 +359,7 @@ class GRPOTrainer(GRPOSettings):
         It is averaged over the processes that log it, and over the batches between two lines of
         ``metrics.jsonl``.
         """
-        if self._step_trainer is not None:
-            self._step_trainer.pending_metrics.append((name, float(value)))
+        self._logged.append((name, float(value)))
 
     def _set_reference(self, trainer: StepTrainer) -> None:
         """Measure the KL divergence from the model that the whole run started from."""
@@ -379,7 +378,7 @@ class GRPOTrainer(GRPOSettings):
     def forget_model(self) -> None:
         """Release the model and its reference; the next use loads them again."""
         super().forget_model()
-        self._reference = self._step_trainer = None
+        self._reference = None
 
     def evaluate(
         self,

@@ -11,7 +11,7 @@ from lean_dojo_plugins.retrieval.data.corpus import Corpus, pack_position, premi
 
 
 def names(corpus, numbers):
-    return [corpus[int(number)].full_name for number in numbers]
+    return [corpus.premises[int(number)].full_name for number in numbers]
 
 
 def usable(corpus, path, position):

@@ -137,7 +137,7 @@ class Retriever:
         scores, numbers = top_k(queries, self.embeddings, k, usable)
         return [
             [
-                Retrieved(self.corpus[number], self.corpus.path_of(number), score)
+                Retrieved(self.corpus.premises[number], self.corpus.path_of(number), score)
                 for number, score in zip(numbers_of, scores_of, strict=True)
                 if number >= 0
             ]
