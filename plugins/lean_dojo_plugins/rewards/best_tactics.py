@@ -18,16 +18,15 @@ class BestTactics:
 
     _due = 0
 
-    def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+    def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:  # noqa: ARG002
         """Start with the first batch."""
-        del args, control, kwargs
         self._due = state.global_step
 
     def on_rewards_scored(
         self,
         args: Any,
         state: Any,
-        control: Any,
+        control: Any,  # noqa: ARG002 - transformers' signature
         *,
         inputs: Sequence[Mapping[str, Any]],
         completions: Sequence[Any],
@@ -35,7 +34,6 @@ class BestTactics:
         reward_names: Sequence[str],
     ) -> None:
         """Print one line; ``rewards``: (completions, rewards), NaN where one does not apply."""
-        del control
         if not state.is_world_process_zero or state.global_step < self._due or not completions:
             return
         self._due = state.global_step + max(1, state.logging_steps)

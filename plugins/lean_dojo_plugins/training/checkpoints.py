@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 from accelerate import PartialState
-from transformers import TrainerCallback, TrainerState, TrainingArguments
+from transformers import TrainerCallback, TrainerState
 
 from lean_dojo_core.errors import DataError
 from lean_dojo_plugins.training.devices import sharding
@@ -30,13 +30,10 @@ _BLOCK = 1 << 22
 class SealCheckpoints(TrainerCallback):
     """Seals every checkpoint once all processes have written their parts."""
 
-    def on_save(
-        self, args: TrainingArguments, state: TrainerState, control: Any, **kwargs: Any
-    ) -> None:
+    def on_save(self, args: Any, state: TrainerState, control: Any, **kwargs: Any) -> None:  # noqa: ARG002
         """Seal the checkpoint that was just written."""
-        del control, kwargs
         PartialState().wait_for_everyone()
-        folder = Path(str(args.output_dir)) / f"checkpoint-{state.global_step}"
+        folder = Path(args.output_dir) / f"checkpoint-{state.global_step}"
         if state.is_world_process_zero and folder.is_dir():
             seal(folder)
 

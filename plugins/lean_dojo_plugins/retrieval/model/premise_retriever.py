@@ -173,9 +173,8 @@ class PremiseRetriever(pl.LightningModule):
         # Through forward(): that is the call in which DDP gathers gradients.
         return weighted_mse(self(batch), batch)
 
-    def training_step(self, batch: TrainBatch, batch_index: int) -> torch.Tensor:
+    def training_step(self, batch: TrainBatch, _batch_index: int) -> torch.Tensor:
         """Return the loss of a batch, with the EWC penalty where it is on."""
-        del batch_index
         loss = self.similarity_loss(batch)
         size = len(batch["rows"])
         self.log("loss_train", loss, prog_bar=True, batch_size=size)
@@ -223,9 +222,8 @@ class PremiseRetriever(pl.LightningModule):
         self._embeddings = gathered.view(-1, part.shape[1])[: len(store)]
         self._measured = []
 
-    def validation_step(self, batch: EvalBatch, batch_index: int) -> None:
+    def validation_step(self, batch: EvalBatch, _batch_index: int) -> None:
         """Retrieve for a batch of states and measure it."""
-        del batch_index
         assert self._embeddings is not None
         examples = [self._data.val_examples[number] for number in batch["examples"].tolist()]
         usable = (one.usable(self._data.corpus.visibility) for one in examples)

@@ -24,8 +24,7 @@ def goals_at(server: lean.Server, text: str, line: int, column: int, timeout: fl
     if not found:
         return {"tactic": "", "before": "", "after": ""}
     here = min(found, key=lambda tactic: tactic["bytes"][1] - tactic["bytes"][0])
-    names = {"tactic": "tactic", "before": "state_before", "after": "state_after"}
-    return {name: here[field] for name, field in names.items()}
+    return {"tactic": here["tactic"], "before": here["state_before"], "after": here["state_after"]}
 
 
 def try_at(
