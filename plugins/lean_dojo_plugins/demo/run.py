@@ -23,6 +23,7 @@ import attrs
 import orjson
 
 from lean_dojo_core.errors import UsageError
+from lean_dojo_core.foreign import say
 from lean_dojo_v2 import benchmarks
 from lean_dojo_v2.files import RAID_VARIABLE, atomic_write_bytes, safe_name
 from lean_dojo_v2.lean import EngineUnavailableError
@@ -163,7 +164,7 @@ class Demo:
     def _install(self) -> None:
         """Install Lean in another process, while this one imports what the model needs."""
         words = ["lean", "install"]
-        self._say(f"$ lean-dojo {shlex.join(words)}")
+        say(f"$ lean-dojo {shlex.join(words)}")
         argv = [sys.executable, "-m", "lean_dojo_v2", *words]
         with subprocess.Popen(argv, stdout=subprocess.DEVNULL) as installing:
             import_module("lean_dojo_plugins.causal_lm.generate.generator")
@@ -233,7 +234,7 @@ class Demo:
         from lean_dojo_v2.cli import cli
 
         typed = [str(word) for word in words]
-        self._say(f"$ lean-dojo {shlex.join(typed)}")
+        say(f"$ lean-dojo {shlex.join(typed)}")
         cli.main(typed, prog_name="lean-dojo", standalone_mode=False)
 
     def _keep_largest_trees(self) -> None:
@@ -267,14 +268,10 @@ class Demo:
     @contextmanager
     def _stage(self, name: str, title: str) -> Iterator[None]:
         start = time.monotonic()
-        self._say(f"\n== {title}")
+        say(f"\n== {title}")
         yield
         self.seconds[name] = round(time.monotonic() - start, 1)
-        self._say(f"   ({self.seconds[name]:.0f} s)")
-
-    @staticmethod
-    def _say(text: str) -> None:
-        print(text, file=sys.stderr, flush=True)
+        say(f"   ({self.seconds[name]:.0f} s)")
 
 
 def draw(stages: Sequence[DemoStage], lean_calls: int) -> "Figure":
