@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
 TACTIC_TOKENS, PROOF_TOKENS = 96, 512
 """Default completion lengths: of one tactic, and of a whole proof."""
-WHOLE_PROOF_FORMATTER = "whole-proof"
 
 
 @attrs.define(slots=False, eq=False, kw_only=True)
@@ -187,7 +186,7 @@ class GRPOTrainer(GRPOSettings):
     def make_formatter(self) -> DatasetFormatter:
         """Load the dataset formatter; for statements, one of whole proofs."""
         if self.statements is not None and self.formatter == TACTIC_PROMPT:
-            return registry.dataset_formatters[f"lean-dojo-v2:{WHOLE_PROOF_FORMATTER}"].create()
+            return registry.dataset_formatters["lean-dojo-v2:whole-proof"].create()
         return super().make_formatter()
 
     @property

@@ -112,7 +112,7 @@ class AtomicCheckpointIO(TorchCheckpointIO):
 class EpochBar(pl.Callback):
     """A progress bar per epoch on standard error; text lines off a terminal."""
 
-    _bar: tqdm[Any] | None = None
+    _bar: "tqdm[Any] | None" = None
     _epoch = ""
 
     def on_train_epoch_start(self, trainer: pl.Trainer, *_: Any) -> None:
