@@ -198,7 +198,7 @@ class ExpertIterationTrainer(searching.SearchingTrainer):
         """Make the trainer that learns; by default it goes on with the model trained so far."""
         shared = {one.name: getattr(self, one.name) for one in attrs.fields(SFTTrainer) if one.init}
         shared["model_name"] = start or self._trained() or self.model_name
-        shared["output_dir"] = str(Path(self.output_dir, "rounds", "model"))  # nothing is written
+        shared["output_dir"] = str(Path(self.output_dir, "rounds", "model"))  # never written
         return SFTTrainer(**shared)
 
     def rows(self, data_path: Path) -> Iterator[dict[str, Any]]:

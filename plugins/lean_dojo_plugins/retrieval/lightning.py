@@ -24,8 +24,6 @@ from lean_dojo_v2.lean_agent import TrainingConfig
 
 log = logging.getLogger(__name__)
 
-RECALL_PICTURE = "recall.svg"
-
 
 def choose_hardware(config: TrainingConfig) -> dict[str, Any]:
     """Fit a configuration to this machine, as arguments of Lightning's trainer; logs every change.
@@ -168,7 +166,7 @@ class Curves(pl.Callback):
         if trainer.is_global_zero:
             rows = runs.read_metrics(self.folder)
             runs.save_figure(runs.plot_loss(rows), self.folder / training.PICTURE_FILE)
-            runs.save_figure(runs.plot_recall(rows), self.folder / RECALL_PICTURE)
+            runs.save_figure(runs.plot_recall(rows), self.folder / "recall.svg")
 
     def _write(self, trainer: pl.Trainer, names: dict[str, str]) -> None:
         found = {key: trainer.callback_metrics.get(name) for key, name in names.items()}

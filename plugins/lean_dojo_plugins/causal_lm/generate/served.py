@@ -24,7 +24,6 @@ from lean_dojo_v2.prover import EndpointError
 WORKERS = 32
 """Concurrent requests, one for each goal; the server batches them."""
 
-_NO_KEY = "none"
 _SECONDS_TO_GREET, _SECONDS_TO_ANSWER = 10.0, 600.0
 _SEEDS = 2**31
 """Largest seed that llama.cpp accepts."""
@@ -65,7 +64,7 @@ class ServedTacticGenerator(CausalTacticGenerator):
         super().__init__(model_path, use_lora, "cpu", formatter, max_length=max_length)
         self.endpoint = endpoint
         self._client = openai.OpenAI(
-            api_key=os.environ.get("OPENAI_API_KEY") or _NO_KEY,
+            api_key=os.environ.get("OPENAI_API_KEY") or "none",
             base_url=endpoint,
             timeout=_SECONDS_TO_ANSWER,
             max_retries=max_retries,

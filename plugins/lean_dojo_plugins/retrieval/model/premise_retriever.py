@@ -226,7 +226,8 @@ class PremiseRetriever(pl.LightningModule):
         """Retrieve for a batch of states and measure it."""
         assert self._embeddings is not None
         examples = [self._data.val_examples[number] for number in batch["examples"].tolist()]
-        usable = (one.usable(self._data.corpus.visibility) for one in examples)
+        visibility = self._data.corpus.visibility
+        usable = (visibility.mask(one.file, one.before) for one in examples)
         queries = self.embed(batch["queries"])
         _, found = top_k(queries, self._embeddings, self.num_retrieved, usable)
         for example, retrieved in zip(examples, found.numpy(), strict=True):
