@@ -104,7 +104,7 @@ class Fallback(StrEnum):
 
 
 class UnopenedError(lean.LeanError):
-    """A state cannot be opened: by replay, or then from its text."""
+    """A state cannot be opened by replay, or in no way at all."""
 
     def __init__(self, message: str, why: Fallback) -> None:
         super().__init__(message)
