@@ -4,7 +4,7 @@ from .generate.generator import (
     turn_end_tokens as turn_end_tokens,
 )
 from .generate.prover import HFProver as HFProver, Sampler as Sampler, write_proof as write_proof
-from .generate.sampling import pick as pick, uniforms as uniforms
+from .generate.sampling import OwnDraws as OwnDraws, pick as pick, uniforms as uniforms
 from .generate.serving import check_command as check_command, served_here as served_here
 from .model.bases import ADAPTER_FILE as ADAPTER_FILE, is_adapter as is_adapter
 from .model.label_head import add_label_head as add_label_head, restore_forward as restore_forward

@@ -23,6 +23,7 @@ import attrs
 import orjson
 
 from lean_dojo_core.errors import UsageError
+from lean_dojo_core.foreign import say
 from lean_dojo_v2 import benchmarks
 from lean_dojo_v2.files import RAID_VARIABLE, atomic_write_bytes, safe_name
 from lean_dojo_v2.lean import EngineUnavailableError
@@ -108,15 +109,13 @@ class Demo:
     settings: DemoSettings
     seconds: dict[str, float] = attrs.Factory(dict)
 
-    @property
-    def folder(self) -> Path:
-        """The output folder; absolute, since trainers identify models by path."""
-        return self.output_dir.absolute()
+    def __attrs_post_init__(self) -> None:
+        self.output_dir = self.output_dir.absolute()  # trainers identify models by path
 
     @property
     def database(self) -> Path:
         """The traced sample."""
-        return self.folder / "database.json"
+        return self.output_dir / "database.json"
 
     def run(self) -> list[DemoStage]:
         """Run all stages, and return what each prover proved."""
@@ -126,7 +125,7 @@ class Demo:
                 "source folder"
             )
         self._claim_folder()
-        os.environ[RAID_VARIABLE] = str(self.folder / "raid")
+        os.environ[RAID_VARIABLE] = str(self.output_dir / "raid")
         with self._stage("Lean", "Lean: an embedded engine, installed once per machine"):
             self._install()
         with benchmarks.engines_kept():
@@ -141,31 +140,31 @@ class Demo:
             with self._stage("sft", f"Learn {self.settings.human_share:.0%} of the proofs"):
                 self._train(SFT)
             with self._stage("prove sft", "What it adds after sft"):
-                self._measure(SFT, "--model", self.folder / SFT)
+                self._measure(SFT, "--model", self.output_dir / SFT)
             with self._stage("self-training", "Search for further proofs, and learn those"):
                 self._self_train()
             with self._stage("prove self-training", "What it adds after self-training"):
                 trees = ("--save-tree", self._bench(EXPERT) / "trees")
-                self._measure(EXPERT, "--model", self.folder / EXPERT, *trees)
+                self._measure(EXPERT, "--model", self.output_dir / EXPERT, *trees)
         self._keep_largest_trees()
         return self._summarise()
 
     def _claim_folder(self) -> None:
         """Record the demo's settings in the folder; refuse the folder of another demo."""
-        mark = self.folder / MARK_FILE
-        mine = orjson.dumps({**attrs.asdict(self.settings), "folder": str(self.folder)})
+        mark = self.output_dir / MARK_FILE
+        mine = orjson.dumps({**attrs.asdict(self.settings), "folder": str(self.output_dir)})
         if not mark.exists() and not self.database.exists():
             atomic_write_bytes(mark, mine)
         elif not mark.exists() or mark.read_bytes() != mine:
             raise UsageError(
-                f"{self.folder} holds a demo with other settings or from another place; delete it, "
-                "or choose another folder with --output-dir"
+                f"{self.output_dir} holds a demo with other settings or from another place; delete "
+                "it, or choose another folder with --output-dir"
             )
 
     def _install(self) -> None:
         """Install Lean in another process, while this one imports what the model needs."""
         words = ["lean", "install"]
-        self._say(f"$ lean-dojo {shlex.join(words)}")
+        say(f"$ lean-dojo {shlex.join(words)}")
         argv = [sys.executable, "-m", "lean_dojo_v2", *words]
         with subprocess.Popen(argv, stdout=subprocess.DEVNULL) as installing:
             import_module("lean_dojo_plugins.causal_lm.generate.generator")
@@ -175,7 +174,7 @@ class Demo:
     def _trace(self) -> None:
         if self.database.exists():  # written atomically
             return
-        project = self.folder / "project"
+        project = self.output_dir / "project"
         if not project.exists():
             shutil.copytree(sample_project_path(), project)
         self._command(
@@ -184,7 +183,7 @@ class Demo:
         )  # fmt: skip
 
     def _bench(self, stage: str) -> Path:
-        return self.folder / "bench" / stage
+        return self.output_dir / "bench" / stage
 
     def _measure(self, stage: str, *who: object) -> None:
         """Let a prover try the held-out theorems until its Lean calls are spent.
@@ -205,37 +204,37 @@ class Demo:
             "-o", self._bench(stage),
         )  # fmt: skip
 
-    def _train(self, trainer: str, *more: str) -> None:
+    def _train(self, trainer: str, **more: object) -> None:
         sizes = self.settings
         given = {
-            "model_name": SHIPPED, "output_dir": self.folder / trainer, "seed": sizes.seed,
+            "model_name": SHIPPED, "output_dir": self.output_dir / trainer, "seed": sizes.seed,
             "human_share": sizes.human_share, "batch_size": sizes.batch, "lr": sizes.lr,
             "max_length": 512, "prompt_weight": 0.25, "report_to": "none",
             "trainer_args.optim": "muon", "trainer_args.weight_decay": 0.1,
             "trainer_args.warmup_steps": 0.05, "trainer_args.max_steps": sizes.steps,
             "trainer_args.save_steps": 25, "trainer_args.logging_steps": 5,
+            **more,
         }  # fmt: skip
         self._command(
             "train", trainer, "--database", self.database,
-            "--data-path", self.folder / "data" / trainer,
-            *(word for key, value in given.items() for word in ("--set", f"{key}={value}")), *more,
+            "--data-path", self.output_dir / "data" / trainer,
+            *(word for key, value in given.items() for word in ("--set", f"{key}={value}")),
         )  # fmt: skip
 
     def _self_train(self) -> None:
         sizes = self.settings
-        given = {
-            "search_model": self.folder / SFT, "problems": '["hidden"]', "rounds": 1,
-            "problems_per_round": sizes.problems, "samples": sizes.samples,
-            "expansions": sizes.expansions, "visits": sizes.visits, "engines": sizes.engines,
-        }  # fmt: skip
-        self._train(EXPERT, *(w for k, v in given.items() for w in ("--set", f"{k}={v}")))
+        self._train(
+            EXPERT, search_model=self.output_dir / SFT, problems='["hidden"]', rounds=1,
+            problems_per_round=sizes.problems, samples=sizes.samples,
+            expansions=sizes.expansions, visits=sizes.visits, engines=sizes.engines,
+        )  # fmt: skip
 
     def _command(self, *words: object) -> None:
         """Print a command as one would type it, and run it in this process."""
         from lean_dojo_v2.cli import cli
 
         typed = [str(word) for word in words]
-        self._say(f"$ lean-dojo {shlex.join(typed)}")
+        say(f"$ lean-dojo {shlex.join(typed)}")
         cli.main(typed, prog_name="lean-dojo", standalone_mode=False)
 
     def _keep_largest_trees(self) -> None:
@@ -262,21 +261,17 @@ class Demo:
             "settings": attrs.asdict(self.settings),
         }
         content = orjson.dumps(data, option=orjson.OPT_INDENT_2)
-        atomic_write_bytes(self.folder / SUMMARY_FILE, content)
-        save_figure(draw(found, self.settings.lean_calls), self.folder / CHART_FILE)
+        atomic_write_bytes(self.output_dir / SUMMARY_FILE, content)
+        save_figure(draw(found, self.settings.lean_calls), self.output_dir / CHART_FILE)
         return found
 
     @contextmanager
     def _stage(self, name: str, title: str) -> Iterator[None]:
         start = time.monotonic()
-        self._say(f"\n== {title}")
+        say(f"\n== {title}")
         yield
         self.seconds[name] = round(time.monotonic() - start, 1)
-        self._say(f"   ({self.seconds[name]:.0f} s)")
-
-    @staticmethod
-    def _say(text: str) -> None:
-        print(text, file=sys.stderr, flush=True)
+        say(f"   ({self.seconds[name]:.0f} s)")
 
 
 def draw(stages: Sequence[DemoStage], lean_calls: int) -> "Figure":

@@ -142,12 +142,11 @@ class SearchingTrainer(TrainsOnStatements, SFTSettings, CurriculumTrainer):
 
     def searching_model(self) -> str:
         """Return the model to search with now: the last round's, or the first one's."""
-        return self._trained(self.search_model)
+        return self._trained() or self.search_model or self.model_name
 
-    def _trained(self, start: str | None = None) -> str:
-        """Return the folder of the model trained so far, or the model to start from."""
-        trained = trained_settings(Path(self.output_dir))
-        return self.output_dir if trained else start or self.model_name
+    def _trained(self) -> str | None:
+        """Return the folder of the model trained so far, if there is one."""
+        return self.output_dir if trained_settings(Path(self.output_dir)) else None
 
     def make_prover(self, endpoint: str | None = None) -> HFProver:
         """Load the prover to search with now, whose model a server at ``endpoint`` may hold."""

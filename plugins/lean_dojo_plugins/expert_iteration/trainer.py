@@ -196,9 +196,10 @@ class ExpertIterationTrainer(searching.SearchingTrainer):
 
     def learner(self, start: str | None = None) -> SFTTrainer:
         """Make the trainer that learns; by default it goes on with the model trained so far."""
-        shared = {one.name: getattr(self, one.name) for one in _LEARNERS if one.init}
-        own = str(Path(self.output_dir, "rounds", "model"))  # where nothing is written
-        return SFTTrainer(**{**shared, "model_name": start or self._trained(), "output_dir": own})
+        shared = {one.name: getattr(self, one.name) for one in attrs.fields(SFTTrainer) if one.init}
+        shared["model_name"] = start or self._trained() or self.model_name
+        shared["output_dir"] = str(Path(self.output_dir, "rounds", "model"))  # never written
+        return SFTTrainer(**shared)
 
     def rows(self, data_path: Path) -> Iterator[dict[str, Any]]:
         """Stream the rows of the training dataset, as ``sft`` makes them."""
@@ -232,10 +233,6 @@ class ExpertIterationTrainer(searching.SearchingTrainer):
     def prover_settings(self) -> dict[str, object]:
         """Return the settings of the prover that uses the trained model."""
         return {**self.learner().prover_settings(), "ckpt_path": self.output_dir}
-
-
-_LEARNERS = attrs.fields(SFTTrainer)
-"""The settings that the learning trainer shares."""
 
 
 def _known(database: DynamicDatabase, repo: Repository) -> TracedRepository:

@@ -7,9 +7,6 @@ from transformers import PreTrainedTokenizerBase
 
 from lean_dojo_core import Span
 
-BROKEN = "\ufffd"
-"""What a tokenizer writes for the bytes of an unfinished character."""
-
 
 def token_values(
     tokenizer: PreTrainedTokenizerBase,
@@ -63,7 +60,7 @@ def _places(
         # A token's text may depend on the one before it, and a character may have several tokens.
         before, now = decoded(ids[known:read]), decoded(ids[known : index + 1])
         waiting += 1
-        if len(now) > len(before) and not now.endswith(BROKEN):
+        if len(now) > len(before) and not now.endswith("\ufffd"):  # else unfinished
             start, text = len(text), text + now[len(before) :]
             places += [(start, len(text))] * waiting
             known, read, waiting = read, index + 1, 0

@@ -15,9 +15,9 @@ from typing import Any
 from unittest import mock
 
 import torch
-from transformers import GenerationConfig, LogitsProcessor, LogitsProcessorList, PreTrainedModel
+from transformers import GenerationConfig, LogitsProcessorList, PreTrainedModel
 
-from lean_dojo_plugins.causal_lm import pick, uniforms
+from lean_dojo_plugins.causal_lm import OwnDraws, uniforms
 from lean_dojo_plugins.grpo.shared_prompt import read_prompts_once
 
 
@@ -25,21 +25,6 @@ def seed_of(*parts: Hashable) -> int:
     """Return a seed, below 2**63, that follows from the printed form of its parts."""
     digest = hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).digest()
     return int.from_bytes(digest[:8], "big") >> 1
-
-
-class _OwnDraws(LogitsProcessor):
-    """Leaves only the token that a row's own draw chooses.
-
-    ``draws`` are ``(rows, tokens)`` numbers in [0, 1); ``start`` is the prompts' padded length.
-    """
-
-    def __init__(self, draws: torch.Tensor, start: int) -> None:
-        self.draws, self.start = draws, start
-
-    def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
-        place = input_ids.shape[1] - self.start
-        chosen = pick(scores.float().softmax(-1), self.draws[:, place])
-        return torch.full_like(scores, -torch.inf).scatter(1, chosen[:, None], 0.0)
 
 
 def _decoding(seeds: Sequence[int], in_step: bool) -> Callable[..., Any]:
@@ -55,7 +40,7 @@ def _decoding(seeds: Sequence[int], in_step: bool) -> Callable[..., Any]:
         start = input_ids.shape[1]
         draws = uniforms(seeds, 1, int(generation_config.max_length) - start, input_ids.device)
         # After temperature, top_k and whatever else the configuration asks for.
-        processors = LogitsProcessorList([*logits_processor, _OwnDraws(draws, start)])
+        processors = LogitsProcessorList([*logits_processor, OwnDraws(draws, start)])
         chosen = copy.copy(generation_config)
         chosen.do_sample = False  # one token is left: a second draw from the vocabulary costs time
         return model._sample(  # noqa: SLF001 - what generate itself would call

@@ -10,7 +10,7 @@ from accelerate.utils import gather_object
 
 from lean_dojo_plugins.grpo.plain_trainer import with_text
 from lean_dojo_plugins.grpo.trl_internals import OpenGRPOTrainer
-from lean_dojo_plugins.grpo.turns import Turns
+from lean_dojo_plugins.grpo.turns import Turns, columns_of
 from lean_dojo_plugins.rewards import AdaptedReward, LeanReward, completion_texts
 from lean_dojo_v2.errors import RewardError, TrainingError
 
@@ -47,10 +47,6 @@ class StepTrainer(OpenGRPOTrainer):
     """The rewards of the batch, of all processes: ``(completions, rewards)``."""
     _applied: Sequence[torch.Tensor] = ()
     """Of the first batches, which rewards applied to which completions."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self.pending_metrics = []
 
     def complete(
         self, prompts: Sequence[list[int]], group: int, keys: Sequence[Hashable]
@@ -211,8 +207,3 @@ class StepTrainer(OpenGRPOTrainer):
             if 2 * count < seen:
                 few = f"did not apply to {seen - count} of the first {seen} completions"
                 log.warning("the reward %r %s: %s", name, few, why)
-
-
-def columns_of(inputs: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
-    """Return rows as columns, as rewards get them."""
-    return {key: [row[key] for row in inputs] for key in inputs[0] if key != "prompt"}

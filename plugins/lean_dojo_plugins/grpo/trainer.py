@@ -28,7 +28,7 @@ from lean_dojo_plugins import causal_lm, training
 from lean_dojo_plugins.grpo.episodes import WHOLE_PROOF, EpisodeRunner, whole_proof_reward
 from lean_dojo_plugins.grpo.groups import GroupPlan, plan_groups
 from lean_dojo_plugins.grpo.settings import FIRST_TOKEN, TACTIC_PROMPT, GRPOSettings
-from lean_dojo_plugins.grpo.turns import FEEDBACK_TOKENS, Feedback, Turns
+from lean_dojo_plugins.grpo.turns import FEEDBACK_TOKENS, Feedback, Turns, columns_of
 from lean_dojo_plugins.rewards import AdaptedReward, resolve_rewards
 from lean_dojo_v2.database import split_of
 from lean_dojo_v2.files import merged_data_dir
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
 TACTIC_TOKENS, PROOF_TOKENS = 96, 512
 """Default completion lengths: of one tactic, and of a whole proof."""
-WHOLE_PROOF_FORMATTER = "whole-proof"
 
 
 @attrs.define(slots=False, eq=False, kw_only=True)
@@ -76,7 +75,7 @@ class GRPOTrainer(GRPOSettings):
 
     _reference: PreTrainedModel | None = attrs.field(default=None, init=False, repr=False)
     _rewards: list[AdaptedReward] = attrs.field(factory=list, init=False, repr=False)
-    _step_trainer: StepTrainer | None = attrs.field(default=None, init=False, repr=False)
+    _logged: list[tuple[str, float]] = attrs.field(factory=list, init=False, repr=False)
     _labels: set[str] = attrs.field(factory=set, init=False, repr=False)
 
     def __attrs_post_init__(self) -> None:
@@ -187,7 +186,7 @@ class GRPOTrainer(GRPOSettings):
     def make_formatter(self) -> DatasetFormatter:
         """Load the dataset formatter; for statements, one of whole proofs."""
         if self.statements is not None and self.formatter == TACTIC_PROMPT:
-            return registry.dataset_formatters[f"lean-dojo-v2:{WHOLE_PROOF_FORMATTER}"].create()
+            return registry.dataset_formatters["lean-dojo-v2:whole-proof"].create()
         return super().make_formatter()
 
     @property
@@ -279,7 +278,7 @@ class GRPOTrainer(GRPOSettings):
             **given,
         )
         trainer.token_advantages = self.token_advantages
-        self._step_trainer = trainer
+        trainer.pending_metrics = self._logged = []
         if not self.writes_whole_proofs:
             trainer.end_completions_at(causal_lm.end_tokens(self.tokenizer, self.model))
         if self.turns > 1 and (feedback := self._feedback()) is not None:
@@ -329,7 +328,6 @@ class GRPOTrainer(GRPOSettings):
         from accelerate.utils import gather_object
 
         from lean_dojo_plugins.grpo.credit import token_values
-        from lean_dojo_plugins.grpo.step_trainer import columns_of
 
         if not self.process_weight:
             return advantages
@@ -360,8 +358,7 @@ class GRPOTrainer(GRPOSettings):
         It is averaged over the processes that log it, and over the batches between two lines of
         ``metrics.jsonl``.
         """
-        if self._step_trainer is not None:
-            self._step_trainer.pending_metrics.append((name, float(value)))
+        self._logged.append((name, float(value)))
 
     def _set_reference(self, trainer: StepTrainer) -> None:
         """Measure the KL divergence from the model that the whole run started from."""
@@ -380,7 +377,7 @@ class GRPOTrainer(GRPOSettings):
     def forget_model(self) -> None:
         """Release the model and its reference; the next use loads them again."""
         super().forget_model()
-        self._reference = self._step_trainer = None
+        self._reference = None
 
     def evaluate(
         self,

@@ -85,14 +85,8 @@ class OpenGRPOTrainer(trl_grpo.GRPOTrainer):
     def _generate_and_score_completions(self, inputs: list[dict[str, Any]]) -> Any:
         return self.make_batch(inputs)
 
-    def _calculate_rewards(
-        self,
-        inputs: list[dict[str, Any]],
-        prompts: list[Any],
-        completions: list[Any],
-        completion_ids_list: list[list[int]],
-    ) -> torch.Tensor:
-        return self.score(inputs, prompts, completions, completion_ids_list)
+    def _calculate_rewards(self, *batch: Any) -> torch.Tensor:
+        return self.score(*batch)
 
     def refer_to(self, reference: PreTrainedModel) -> None:
         """Measure the KL divergence from this model, where the run started."""

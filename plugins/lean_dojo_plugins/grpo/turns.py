@@ -87,7 +87,7 @@ class Turns:
         for place, one in enumerate(talks):
             one.add(written[place], None if logprobs is None else logprobs[place], own=True)
             one.last = texts[place] if trainer.has_ended(written[place]) else ""
-        columns = {key: [one.row[key] for one in talks] for key in talks[0].row if key != "prompt"}
+        columns = columns_of([one.row for one in talks])
         said = self.feedback([one.last for one in talks], **columns)
         for one, feedback in zip(talks, said, strict=True):
             one.feedback = feedback
@@ -100,6 +100,11 @@ class Turns:
         if again:
             found["turns/mended"] = sum(one.feedback is None for one in again) / len(again)
         return found
+
+
+def columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """Return rows as columns, as rewards get them."""
+    return {key: [row[key] for row in rows] for key in rows[0] if key != "prompt"}
 
 
 def turn_after(

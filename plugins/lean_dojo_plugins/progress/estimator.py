@@ -9,7 +9,7 @@ import torch
 from transformers import AutoModelForSequenceClassification, AutoTokenizer, DataCollatorWithPadding
 
 from lean_dojo_plugins.progress.dataset import encode
-from lean_dojo_plugins.training import choose_device, fetch, trained_settings
+from lean_dojo_plugins.training import choose_device, chunks, fetch, trained_settings
 from lean_dojo_v2.errors import CheckpointError
 from lean_dojo_v2.lean_progress import progress_text
 from lean_dojo_v2.prover import Step
@@ -69,8 +69,7 @@ class ProgressModel:
         order = sorted(range(len(texts)), key=lambda i: len(columns["input_ids"][i]))
         collate = DataCollatorWithPadding(self._tokenizer)
         result = np.zeros(len(texts))
-        for start in range(0, len(order), self.batch_size):
-            chosen = order[start : start + self.batch_size]
+        for chosen in chunks(order, self.batch_size):
             rows = [{name: values[i] for name, values in columns.items()} for i in chosen]
             batch = {name: tensor.to(self._device) for name, tensor in collate(rows).items()}
             result[chosen] = self._model(**batch).logits[:, 0].float().cpu().numpy()

@@ -22,13 +22,7 @@ from lean_dojo_v2.settings import fields, setting
 
 if TYPE_CHECKING:
     from datasets import Dataset
-    from transformers import (
-        EvalPrediction,
-        PreTrainedModel,
-        PreTrainedTokenizerBase,
-        TrainingArguments,
-    )
-    from transformers.trainer_utils import PredictionOutput
+    from transformers import PreTrainedModel, PreTrainedTokenizerBase, TrainingArguments
 
     from lean_dojo_plugins.progress.estimator import Array
 
@@ -273,6 +267,11 @@ class ProgressTrainer(training.CurriculumTrainer):
         """Train from the last checkpoint on and save the best model."""
         from transformers import DataCollatorWithPadding, set_seed
 
+        from lean_dojo_plugins.progress.estimator import measures
+
+        def measured(output: Any) -> dict[str, float]:
+            return measures(output.predictions, output.label_ids)
+
         count = dataset["held_out"][:].count(False)
         held_out = dataset.select(range(count, len(dataset)))
         set_seed(step.seed)
@@ -284,13 +283,13 @@ class ProgressTrainer(training.CurriculumTrainer):
             eval_dataset=held_out,
             processing_class=tokenizer,
             data_collator=DataCollatorWithPadding(tokenizer),
-            compute_metrics=_measures,
+            compute_metrics=measured,
         )
         fitting.train(trainer)
         output = trainer.predict(held_out)
         fitting.save(trainer)
         if self.processes.is_main_process:
-            numbers = _measures(output)
+            numbers = measured(output)
             self.say("held-out proofs: " + ", ".join(f"{k} {v:.3f}" for k, v in numbers.items()))
             trainer.log(numbers)
             tokenizer.save_pretrained(str(fitting.target))
@@ -345,9 +344,3 @@ class ProgressTrainer(training.CurriculumTrainer):
             "report_to": "none",  # the reporter writes TensorBoard events
         }
         return self.library_config(TrainingArguments, step, defaults=defaults, fixed=fixed)
-
-
-def _measures(output: EvalPrediction | PredictionOutput) -> dict[str, float]:
-    from lean_dojo_plugins.progress.estimator import measures
-
-    return measures(output.predictions, output.label_ids)

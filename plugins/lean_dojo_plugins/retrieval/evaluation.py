@@ -70,7 +70,7 @@ class BM25:
         """Measure it on examples; ties go to the premise that comes first in the corpus."""
         rows = []
         for one in examples:
-            usable = np.flatnonzero(one.usable(self._corpus.visibility))
+            usable = np.flatnonzero(self._corpus.visibility.mask(one.file, one.before))
             rows.append(measured(self.top(one.state, usable, k), one.positives))
         return Scores.of(rows)
 

@@ -24,8 +24,6 @@ from lean_dojo_v2.lean_agent import TrainingConfig
 
 log = logging.getLogger(__name__)
 
-RECALL_PICTURE = "recall.svg"
-
 
 def choose_hardware(config: TrainingConfig) -> dict[str, Any]:
     """Fit a configuration to this machine, as arguments of Lightning's trainer; logs every change.
@@ -112,9 +110,8 @@ class AtomicCheckpointIO(TorchCheckpointIO):
 class EpochBar(pl.Callback):
     """A progress bar per epoch on standard error; text lines off a terminal."""
 
-    def __init__(self) -> None:
-        self._bar: tqdm[Any] | None = None
-        self._epoch = ""
+    _bar: "tqdm[Any] | None" = None
+    _epoch = ""
 
     def on_train_epoch_start(self, trainer: pl.Trainer, *_: Any) -> None:
         """Start the bar."""
@@ -141,9 +138,8 @@ class EpochBar(pl.Callback):
 class Curves(pl.Callback):
     """Writes a line per ``every`` optimiser steps and per validation, and draws both at the end."""
 
-    def __init__(self, folder: Path, name: str, every: int) -> None:
+    def __init__(self, folder: Path, every: int) -> None:
         self.folder = folder
-        self.name = name
         self.every = every
         self._written = 0
 
@@ -170,14 +166,14 @@ class Curves(pl.Callback):
         if trainer.is_global_zero:
             rows = runs.read_metrics(self.folder)
             runs.save_figure(runs.plot_loss(rows), self.folder / training.PICTURE_FILE)
-            runs.save_figure(runs.plot_recall(rows), self.folder / RECALL_PICTURE)
+            runs.save_figure(runs.plot_recall(rows), self.folder / "recall.svg")
 
     def _write(self, trainer: pl.Trainer, names: dict[str, str]) -> None:
         found = {key: trainer.callback_metrics.get(name) for key, name in names.items()}
         numbers = runs.numbers_of({k: float(v) for k, v in found.items() if v is not None})
         if trainer.is_global_zero and numbers:
             self.folder.mkdir(parents=True, exist_ok=True)
-            runs.append_metrics(self.folder, trainer.global_step, self.name, numbers)
+            runs.append_metrics(self.folder, trainer.global_step, self.folder.name, numbers)
 
 
 def step_folder(config: TrainingConfig, dir_name: str) -> Path:
@@ -210,7 +206,7 @@ def callbacks(
         ),
         LearningRateMonitor(logging_interval="step"),
         EpochBar(),
-        Curves(folder, folder.name, config.log_every_n_steps),
+        Curves(folder, config.log_every_n_steps),
     ]
     if config.checkpoint_every_n_steps is not None:
         built.append(

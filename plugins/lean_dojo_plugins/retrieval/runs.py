@@ -67,7 +67,8 @@ class RetrievalRun:
             training.check_same_trainer(found, TRAINER, self._folder)
             self.state = found
             numbers.append(self.number)
-        if found is None or not self._asks_for(settings, request) or self._is_over:
+        is_over = found is not None and self._step == len(self.curriculum)
+        if found is None or not self._asks_for(settings, request) or is_over:
             start = asked_start or checkpoints.find_latest(self._folder)
             place = {"number": max(numbers, default=0) + 1, "start": start and str(start)}
             self.state = training.RunState(TRAINER, settings, run={**place, **request})
@@ -103,10 +104,6 @@ class RetrievalRun:
         """The number of the current step, from 0."""
         ends = accumulate(map(len, self.curriculum))
         return sum(end <= len(self.state.finished) for end in ends)
-
-    @property
-    def _is_over(self) -> bool:
-        return self._step == len(self.curriculum)
 
     @property
     def _new(self) -> Sequence[Repository]:

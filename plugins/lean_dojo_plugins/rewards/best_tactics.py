@@ -16,19 +16,17 @@ class BestTactics:
     (``trainer_args.logging_steps``), from the main process.
     """
 
-    def __init__(self) -> None:
-        self._due = 0
+    _due = 0
 
-    def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+    def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:  # noqa: ARG002
         """Start with the first batch."""
-        del args, control, kwargs
         self._due = state.global_step
 
     def on_rewards_scored(
         self,
         args: Any,
         state: Any,
-        control: Any,
+        control: Any,  # noqa: ARG002 - transformers' signature
         *,
         inputs: Sequence[Mapping[str, Any]],
         completions: Sequence[Any],
@@ -36,7 +34,6 @@ class BestTactics:
         reward_names: Sequence[str],
     ) -> None:
         """Print one line; ``rewards``: (completions, rewards), NaN where one does not apply."""
-        del control
         if not state.is_world_process_zero or state.global_step < self._due or not completions:
             return
         self._due = state.global_step + max(1, state.logging_steps)

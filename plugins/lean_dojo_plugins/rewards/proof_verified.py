@@ -7,7 +7,6 @@ from typing import Any
 import attrs
 
 from lean_dojo_core import Span
-from lean_dojo_plugins.rewards.adapter import completion_texts
 from lean_dojo_plugins.rewards.lean_reward import LeanReward, Question, a_number
 from lean_dojo_plugins.rewards.rows import RowTheorem, theorem_of_row
 from lean_dojo_v2 import lean
@@ -168,15 +167,12 @@ class ProofVerified(LeanReward):
         long, or is laid out so differently from its proof that it is not found in it (lemmas stated
         before it). Of a proof that is a term the whole term holds or fails.
         """
-        texts = completion_texts(completions)
-        judged = zip(
-            self._questions(texts, columns), self.judgements(texts, **columns), strict=True
-        )
+        questions = self._questions(completions, columns)
         return [
             None
             if judgement.trace is None
             else self._spans_of(text, proof_of(text, task.goal), judgement.trace)
-            for (task, text), judgement in judged
+            for (task, text), judgement in zip(questions, self._judged(questions), strict=True)
         ]
 
     def _spans_of(self, text: str, proof: str, trace: lean.ProofTrace) -> tuple[Span, ...] | None:

@@ -4,6 +4,7 @@ import importlib
 import inspect
 import math
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from importlib import metadata
@@ -51,7 +52,11 @@ def resolve_rewards(rewards: RewardsLike) -> list[AdaptedReward]:
         raise _not_a_reward(rewards)
     if not found:
         raise UsageError("no reward is given; name one, for example 'pantograph-verified'")
-    _make_names_unique(found)
+    counts: Counter[str] = Counter()
+    for reward in found:  # two rewards of one name would share a metrics column in TRL
+        counts[reward.name] += 1
+        if (count := counts[reward.name]) > 1:
+            reward.name = f"{reward.name}-{count}"
     return found
 
 
@@ -204,12 +209,3 @@ def _made(make: Callable[..., Any], options: dict[str, Any], name: str) -> Any:
         raise PluginLoadError(
             f"reward {name!r} cannot be made: it raised {type(error).__name__}: {error}"
         ) from error
-
-
-def _make_names_unique(rewards: list[AdaptedReward]) -> None:
-    """Two rewards of one name would share a metrics column in TRL."""
-    seen: dict[str, int] = {}
-    for reward in rewards:
-        count = seen[reward.name] = seen.get(reward.name, 0) + 1
-        if count > 1:
-            reward.name = f"{reward.name}-{count}"

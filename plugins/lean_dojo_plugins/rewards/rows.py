@@ -104,15 +104,11 @@ class Fallback(StrEnum):
 
 
 class UnopenedError(lean.LeanError):
-    """A state cannot be opened, neither by replay nor from its text."""
+    """A state cannot be opened by replay, or in no way at all."""
 
     def __init__(self, message: str, why: Fallback) -> None:
         super().__init__(message)
         self.why = why
-
-
-class _AnotherStateError(lean.LeanError):
-    """The place of a proof exists, but has another state."""
 
 
 @attrs.frozen
@@ -153,10 +149,9 @@ class RowState(RowTask):
             point = self._replayed(server, self.replay, self.project)
         except (lean.EngineLostError, lean.EngineUnavailableError):
             raise
-        except _AnotherStateError as error:
-            return self._from_text(server, Fallback.ANOTHER_STATE, f"{error}; nor from its text: ")
         except (lean.LeanError, OSError, UnicodeDecodeError) as error:
-            return self._from_text(server, Fallback.NO_REPLAY, f"{error}; nor from its text: ")
+            why = error.why if isinstance(error, UnopenedError) else Fallback.NO_REPLAY
+            return self._from_text(server, why, f"{error}; nor from its text: ")
         return point, None if self.replay.digest is not None else Fallback.NO_DIGEST
 
     def _from_text(
@@ -173,7 +168,9 @@ class RowState(RowTask):
             text, replay.full_name, replay.file_path, replay.start, replay.end
         )
         said, reached = "", False
-        for place in _places(source, replay):
+        # Split files have no positions, so the tactic's text is searched there.
+        places = [replay.position] if replay.position else source.occurrences(replay.tactic)
+        for place in places[:MAX_PLACES]:
             try:
                 point = lean.theorem_point(server, source, place)
             except lean.RequestError as error:  # for example, no tactic is there
@@ -184,23 +181,16 @@ class RowState(RowTask):
             if self._is_at(point, replay.digest):
                 return point
             reached = True
-        kind = _AnotherStateError if reached else lean.LeanError
-        raise kind(
+        raise UnopenedError(
             f"{replay.file_path}:{replay.start[0]}: {replay.full_name} no longer reaches the "
-            f"traced state; trace it again{said}"
+            f"traced state; trace it again{said}",
+            Fallback.ANOTHER_STATE if reached else Fallback.NO_REPLAY,
         )
 
     def _is_at(self, point: lean.ProofPoint, digest: str | None) -> bool:
         if digest is None:
             return lean.reads_as(point.state, self.goal)
         return bool(point.digest.each) and lean.recorded_digest(point.digest.each[0]) == digest
-
-
-def _places(source: lean.SourceTheorem, replay: Replay) -> list[Position]:
-    """Return possible positions of the tactic; split files have none, so its text is searched."""
-    if replay.position is not None:
-        return [replay.position]
-    return source.occurrences(replay.tactic)[:MAX_PLACES]
 
 
 def state_of_row(row: Mapping[str, Any], projects: Mapping[str, Path]) -> RowState:

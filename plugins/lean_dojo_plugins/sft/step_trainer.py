@@ -16,6 +16,7 @@ class SFTStepTrainer(GroupingTrainer, SFTTrainer):
     """One curriculum step's trainer; uses only what TRL documents."""
 
     uses_muon: bool = False
+    prompt_weight: float = 0.0
 
     def create_optimizer(self, model: torch.nn.Module | None = None) -> torch.optim.Optimizer:
         """Make the optimiser, once."""

@@ -120,8 +120,7 @@ class SFTTrainer(SFTSettings, causal_lm.CausalTrainer):
         trainer = (WeightedStepTrainer if training.knows_trl() else SFTStepTrainer)(
             model=self.model, args=config, train_dataset=dataset, processing_class=self.tokenizer
         )
-        if isinstance(trainer, WeightedStepTrainer):
-            trainer.prompt_weight = self.prompt_weight
+        trainer.prompt_weight = self.prompt_weight
         trainer.uses_muon = self.trainer_args.get("optim") == MUON
         causal_lm.add_label_head(trainer.model)
         return trainer

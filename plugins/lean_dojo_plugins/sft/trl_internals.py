@@ -21,8 +21,6 @@ RELIED_ON = {
 class WeightedStepTrainer(SFTStepTrainer):
     """A step's trainer that weighs prompts in the loss, and counts tokens across resumed runs."""
 
-    prompt_weight: float = 0.0
-
     @property
     def _total_train_tokens(self) -> int:
         """Tokens so far, kept in checkpoints, unlike TRL's own count."""

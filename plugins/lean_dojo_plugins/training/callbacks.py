@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 Callbacks: TypeAlias = Sequence[Any]
 """Callbacks, their factories, or their names: a plugin's, or ``module:attribute``."""
 
-OF_GRPO = ("TrainerCallback", "on_rewards_scored")
-"""The method that ``grpo`` calls besides transformers'."""
-
 CallbackT = TypeVar("CallbackT")
 
 
@@ -90,7 +87,9 @@ def _adopted(given: Any, found: object, kind: type[CallbackT]) -> CallbackT:
     shared = {name for name in dir(kind) if not name.startswith("_")}
     words = [name for name in dir(found) if name.startswith("on_") or name in shared]
     methods = [name for name in words if callable(getattr(found, name))]
-    unknown = [name for name in methods if name not in shared and (kind.__name__, name) != OF_GRPO]
+    if kind.__name__ == "TrainerCallback":
+        shared.add("on_rewards_scored")  # grpo calls it besides transformers' own
+    unknown = [name for name in methods if name not in shared]
     if unknown or not any(name.startswith("on_") for name in methods):
         what = f"has {', '.join(unknown)}" if unknown else "has no method on_…"
         raise ConfigError(
@@ -112,10 +111,8 @@ def _named(name: str) -> Any:
     except UnknownNameError as error:
         hint = "" if ":" in name else " A class without a plugin is named package.module:attribute."
         raise UnknownNameError(f"callbacks: {error}{hint}") from error
-    return _imported(name) if entry is None else entry.create
-
-
-def _imported(name: str) -> Any:
+    if entry is not None:
+        return entry.create
     if (here := str(Path.cwd())) not in sys.path:
         sys.path.append(here)  # last: a file here hides no installed module
     try:

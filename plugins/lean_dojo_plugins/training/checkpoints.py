@@ -7,7 +7,6 @@ reported, and the run resumes from the previous checkpoint, which is kept for th
 
 import json
 import shutil
-import sys
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,9 +14,10 @@ from typing import Any
 
 import orjson
 from accelerate import PartialState
-from transformers import TrainerCallback, TrainerState, TrainingArguments
+from transformers import TrainerCallback, TrainerState
 
 from lean_dojo_core.errors import DataError
+from lean_dojo_core.foreign import say
 from lean_dojo_plugins.training.devices import sharding
 from lean_dojo_v2.files import atomic_write_bytes, atomic_write_text
 
@@ -30,13 +30,10 @@ _BLOCK = 1 << 22
 class SealCheckpoints(TrainerCallback):
     """Seals every checkpoint once all processes have written their parts."""
 
-    def on_save(
-        self, args: TrainingArguments, state: TrainerState, control: Any, **kwargs: Any
-    ) -> None:
+    def on_save(self, args: Any, state: TrainerState, control: Any, **kwargs: Any) -> None:  # noqa: ARG002
         """Seal the checkpoint that was just written."""
-        del control, kwargs
         PartialState().wait_for_everyone()
-        folder = Path(str(args.output_dir)) / f"checkpoint-{state.global_step}"
+        folder = Path(args.output_dir) / f"checkpoint-{state.global_step}"
         if state.is_world_process_zero and folder.is_dir():
             seal(folder)
 
@@ -59,8 +56,9 @@ def last_checkpoint(folder: Path) -> Path | None:
     goes_on = f"from {newest.name}" if newest else "without it, from the step's beginning"
     for entry, problem in problems.items():
         if problem:
-            _say(f"{entry} is damaged or was not finished: {problem}. It is deleted; the run "
-                 f"resumes {goes_on}")  # fmt: skip
+            if PartialState().is_main_process:
+                say(f"{entry} is damaged or was not finished: {problem}. It is deleted; the run "
+                    f"resumes {goes_on}")  # fmt: skip
             shutil.rmtree(entry, ignore_errors=True)
     return newest
 
@@ -71,13 +69,16 @@ def step_of(checkpoint: Path) -> int:
 
 
 def keep_fitting_checkpoints(folder: Path, data: Mapping[str, Any], processes: int) -> None:
-    """Delete a step's checkpoints if its data, or how processes share the work, has changed."""
+    """Delete a step's checkpoints if its data, or how processes share the work, has changed.
+
+    The main process calls it.
+    """
     note = folder / STEP_FILE
     text = json.dumps({**data, "processes": processes, "sharding": sharding()})
     if not note.exists() or note.read_text() != text:
         for stale in folder.glob("checkpoint-*"):
-            _say(f"{stale} does not fit: the data, the number of processes or how they share the "
-                 "weights has changed since. It is deleted")  # fmt: skip
+            say(f"{stale} does not fit: the data, the number of processes or how they share the "
+                "weights has changed since. It is deleted")  # fmt: skip
             shutil.rmtree(stale)
         atomic_write_text(note, text)
     last_checkpoint(folder)  # deletes incomplete ones
@@ -116,8 +117,3 @@ def _checksum(file: Path) -> int:
         while block := stream.read(_BLOCK):
             checksum = zlib.crc32(block, checksum)
     return checksum
-
-
-def _say(text: str) -> None:
-    if PartialState().is_main_process:
-        print(text, file=sys.stderr)

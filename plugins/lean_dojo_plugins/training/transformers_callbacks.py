@@ -20,11 +20,8 @@ _PICTURES = {
 class TrainingBar(ProgressCallback):
     """transformers' bar, with the latest metrics instead of dictionaries on stdout."""
 
-    def on_log(
-        self, args: Any, state: TrainerState, control: Any, logs: Any = None, **kwargs: Any
-    ) -> None:
+    def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **more: Any) -> None:  # noqa: ARG002
         """Show the loss and the reward; everything is in the metrics file."""
-        del args, control, kwargs
         bar = self.training_bar
         shown = {key: value for key, value in (logs or {}).items() if key in _SHOWN}
         if state.is_world_process_zero and bar is not None and shown:
@@ -62,11 +59,8 @@ class Reporter(TrainerCallback):
             purge = offset + reached + 1
             self._writer = SummaryWriter(str(self.folder / "runs"), purge_step=purge)
 
-    def on_log(
-        self, args: Any, state: TrainerState, control: Any, logs: Any = None, **kwargs: Any
-    ) -> None:
+    def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **more: Any) -> None:  # noqa: ARG002
         """Report what a trainer logs, from the main process."""
-        del args, control, kwargs
         if not state.is_world_process_zero or not logs:
             return
         numbers, step = runs.numbers_of(logs), self.offset + state.global_step

@@ -11,7 +11,7 @@ from lean_dojo_plugins.retrieval.data.corpus import Corpus, pack_position, premi
 
 
 def names(corpus, numbers):
-    return [corpus[int(number)].full_name for number in numbers]
+    return [corpus.premises[int(number)].full_name for number in numbers]
 
 
 def usable(corpus, path, position):
@@ -109,11 +109,11 @@ def test_locate_finds_the_span_that_holds_the_position(chain, make_premise):
     assert names(nested, [nested.locate("N.lean", (3, 5), "_root_.S")]) == ["S"]
     assert nested.locate("N.lean", (7, 1)) is None
     assert nested.locate("Other.lean", (1, 1)) is None
-    assert chain[chain.locate("B.lean", (3, 9))].full_name == "B.p1"
+    assert chain.premises[chain.locate("B.lean", (3, 9))].full_name == "B.p1"
 
 
 def test_records_come_back(chain):
-    premise = chain[5]
+    premise = chain.premises[5]
     assert (premise.full_name, premise.start, premise.end) == ("B.p1", (3, 1), (3, 60))
     assert chain.path_of(5) == "B.lean"
 

@@ -106,7 +106,7 @@ def test_in_file_negatives_of_the_own_file_end_before_the_theorem(chain):
 
 def test_with_too_few_it_uses_what_there_is(chain):
     assert sorted(draw(chain, count=50)) == [0, 1, 2, 3, 5, 6, 7, 8]
-    alone = Corpus.build([PremiseFile("C.lean", (), (chain[0],))])
+    alone = Corpus.build([PremiseFile("C.lean", (), chain.premises[:1])])
     drawn = sample_negatives(
         alone.visibility, usable=alone.visibility.mask(0, pack_position((9, 1))), positive=0,
         positives=np.array([0]), count=3, in_file=1, rng=np.random.default_rng(0),

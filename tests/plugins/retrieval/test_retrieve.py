@@ -117,7 +117,7 @@ def test_bm25_finds_shared_words_among_what_is_usable(corpus, exported):
     baseline = BM25(corpus)
     everything = np.arange(len(corpus))
     (best,) = baseline.top("⊢ cherry 3 = 3", everything, 1)
-    assert corpus[best].full_name == "alpha.cherry_eq"
+    assert corpus.premises[best].full_name == "alpha.cherry_eq"
     assert best not in baseline.top("⊢ cherry 3 = 3", np.delete(everything, best), 50)
     assert len(baseline.top("∮∮", everything, 5)) == 5, "no known word: any premises"
     assert baseline.top("x", np.array([], dtype=np.int64), 5) == []

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import attrs
 import torch
-from transformers import Cache, PreTrainedModel
+from transformers import Cache, LogitsProcessor, PreTrainedModel
 
 from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.training import chunks
@@ -52,6 +52,29 @@ def pick(probabilities: torch.Tensor, draws: torch.Tensor) -> torch.Tensor:
     return found.clamp(max=probabilities.shape[1] - 1)
 
 
+def _chosen(scores: torch.Tensor, draws: torch.Tensor, temperature: float) -> torch.Tensor:
+    """Choose a token for each row of ``(rows, vocabulary)`` scores, by its own draw."""
+    if temperature == 0:
+        return scores.argmax(-1)
+    return pick(torch.softmax(scores / temperature, dim=-1), draws)
+
+
+class OwnDraws(LogitsProcessor):
+    """Leaves only the token that a row's own draw chooses.
+
+    ``draws`` are ``(rows, tokens)`` numbers in [0, 1); ``start`` is the prompts' padded length.
+    """
+
+    def __init__(self, draws: torch.Tensor, start: int, temperature: float = 1.0) -> None:
+        self.draws, self.start, self.temperature = draws, start, temperature
+
+    def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
+        """Choose the token after ``input_ids``."""
+        draws = self.draws[:, input_ids.shape[1] - self.start]
+        chosen = _chosen(scores.float(), draws, self.temperature)
+        return torch.full_like(scores, -torch.inf).scatter(1, chosen[:, None], 0.0)
+
+
 @attrs.frozen
 class Choice:
     """Choice of the next token, and what ends a completion: tokens, or that there is no hope."""
@@ -60,13 +83,6 @@ class Choice:
     draws: torch.Tensor  # (samples, tokens)
     ends: torch.Tensor
     hopes: Hopes | None = None
-
-    def of(self, log_probs: torch.Tensor, samples: torch.Tensor, step: int) -> torch.Tensor:
-        """Choose one token per row of ``(rows, vocabulary)``; each row continues a sample."""
-        if self.temperature == 0:
-            return log_probs.argmax(-1)
-        probabilities = torch.softmax(log_probs / self.temperature, dim=-1)
-        return pick(probabilities, self.draws[samples, step])
 
 
 @torch.inference_mode()
@@ -123,7 +139,7 @@ def _go_on(
     undecided = set(range(len(mask)))
     for step in range(choice.draws.shape[1]):
         log_probs = torch.log_softmax(logits.float(), dim=-1)
-        chosen = choice.of(log_probs, rows, step)
+        chosen = _chosen(log_probs, choice.draws[rows, step], choice.temperature)
         going_on = ~ended[rows]
         gained = log_probs.gather(1, chosen[:, None]).squeeze(1)
         totals[rows] += torch.where(going_on, gained, 0.0)

@@ -5,29 +5,25 @@ server's OpenAI-compatible *completions* endpoint. Completions are read as for a
 the token that ends the tactic, with the log-probability summed over all of them.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import openai
+from transformers import PreTrainedModel
 
 from lean_dojo_core import DatasetFormatter
 from lean_dojo_core.errors import UsageError
 from lean_dojo_plugins.causal_lm.generate.generator import CausalTacticGenerator, ScoredText
 from lean_dojo_plugins.causal_lm.model.loading import load_outline
+from lean_dojo_v2.lean import TacticWords
 from lean_dojo_v2.prover import EndpointError
-
-if TYPE_CHECKING:
-    from transformers import PreTrainedModel
-
-    from lean_dojo_v2.lean import TacticWords
 
 WORKERS = 32
 """Concurrent requests, one for each goal; the server batches them."""
 
-_NO_KEY = "none"
 _SECONDS_TO_GREET, _SECONDS_TO_ANSWER = 10.0, 600.0
 _SEEDS = 2**31
 """Largest seed that llama.cpp accepts."""
@@ -65,12 +61,10 @@ class ServedTacticGenerator(CausalTacticGenerator):
         served_name: str | None = None,
         max_retries: int = 5,
     ) -> None:
-        import openai
-
         super().__init__(model_path, use_lora, "cpu", formatter, max_length=max_length)
         self.endpoint = endpoint
         self._client = openai.OpenAI(
-            api_key=os.environ.get("OPENAI_API_KEY") or _NO_KEY,
+            api_key=os.environ.get("OPENAI_API_KEY") or "none",
             base_url=endpoint,
             timeout=_SECONDS_TO_ANSWER,
             max_retries=max_retries,
@@ -82,8 +76,6 @@ class ServedTacticGenerator(CausalTacticGenerator):
 
     def _served(self, wanted: str | None, model: str) -> str:
         """Find the model among those that the server lists."""
-        import openai
-
         client = self._client.with_options(timeout=_SECONDS_TO_GREET, max_retries=0)
         try:
             names = [one.id for one in client.models.list()]
@@ -138,8 +130,6 @@ class ServedTacticGenerator(CausalTacticGenerator):
 
     def _request(self, prompt: list[int], **options: Any) -> list[dict[str, Any]]:
         """Send one request; return its choices, at least one."""
-        import openai
-
         try:
             answer = self._client.completions.create(
                 model=self.served_name, prompt=prompt, **options

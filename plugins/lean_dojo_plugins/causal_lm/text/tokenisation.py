@@ -182,10 +182,6 @@ def _with_goal(prompt: list[Message], goal: str) -> list[Message]:
     return [*head, {**last, "content": goal}]
 
 
-_INCOMPLETE = "\ufffd"
-"""The decoder's output for an incomplete multi-token character."""
-
-
 def preview_rows(
     tokeniser: Tokeniser, rows: Iterable[tuple[str, Row]], limit: int
 ) -> list[PreviewExample]:
@@ -227,7 +223,7 @@ def _tokens(
         for token, _ in run:
             pending.append(token)
             text = _added(tokenizer, before, pending)
-            if not text.endswith(_INCOMPLETE):
+            if not text.endswith("\ufffd"):  # else a character goes on in the next token
                 yield PreviewToken(text, loss)
                 before, pending = [*before, *pending], []
         if pending:

@@ -132,7 +132,7 @@ class TrainItems(Dataset[tuple[int, Numbers]]):
         example = self.examples[number]
         negatives = sample_negatives(
             self.visibility,
-            usable=example.usable(self.visibility),
+            usable=self.visibility.mask(example.file, example.before),
             positive=positive,
             positives=example.positives,
             count=self.num_negatives,
@@ -158,7 +158,7 @@ class TrainItems(Dataset[tuple[int, Numbers]]):
         for row, number in enumerate(numbers):
             example = self.examples[number]
             labels[row] = np.isin(flat, example.positives)
-            usable = example.usable(self.visibility)[filled]
+            usable = self.visibility.mask(example.file, example.before)[filled]
             weights[row] = (usable & (flat >= 0)) | (labels[row] > 0)
         return TrainBatch(
             queries=self.queries.pad(unique_queries),

@@ -126,10 +126,6 @@ class Corpus:
         """Count the premises."""
         return len(self.premises)
 
-    def __getitem__(self, number: int) -> Premise:
-        """Return one premise."""
-        return self.premises[number]
-
     def file_number(self, path: str) -> int | None:
         """Return a file's number, ``None`` if the corpus lacks it."""
         return self._numbers.get(path)

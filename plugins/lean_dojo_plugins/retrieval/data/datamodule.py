@@ -78,9 +78,8 @@ class RetrievalDataModule(pl.LightningDataModule):
         loaded = {field.name for field in attrs.fields(type(self)) if not field.init}
         return {name: value for name, value in vars(self).items() if name not in loaded}
 
-    def setup(self, stage: str = "") -> None:
+    def setup(self, stage: str = "") -> None:  # noqa: ARG002 - Lightning's signature
         """Read and tokenise, once; an error if no training tactic uses a premise of the corpus."""
-        del stage
         if "train_items" in vars(self):
             return
         self.corpus = Corpus.read(self.corpus_path)

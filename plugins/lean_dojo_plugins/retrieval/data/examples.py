@@ -9,7 +9,7 @@ import attrs
 from lean_dojo_core import DatasetFormatter, Message, Row, Theorem, remove_marks
 from lean_dojo_core.errors import DataError
 from lean_dojo_core.records import NO_GOALS
-from lean_dojo_plugins.retrieval.data.corpus import Corpus, Mask, Visibility, pack_position
+from lean_dojo_plugins.retrieval.data.corpus import Corpus, pack_position
 
 log = logging.getLogger(__name__)
 
@@ -63,10 +63,6 @@ class Example:
     file: int
     before: int  # packed start of the theorem; premises that end before it are accessible
     positives: tuple[int, ...]
-
-    def usable(self, visibility: Visibility) -> Mask:
-        """Return for each premise whether the theorem may use it: ``bool[P]``."""
-        return visibility.mask(self.file, self.before)
 
 
 def make_examples(

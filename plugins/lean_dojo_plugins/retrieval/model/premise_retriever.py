@@ -60,9 +60,12 @@ class PremiseRetriever(pl.LightningModule):
         self.num_retrieved = num_retrieved
         self.tokenizer_name = tokenizer_name
         self.cap_warmup = cap_warmup
-        self.encoder: PreTrainedModel = (
-            build_encoder(encoder_config) if encoder_config else load_encoder(model_name)
-        )
+        self.encoder: PreTrainedModel
+        if encoder_config:  # a checkpoint's, which has the weights as well
+            config = AutoConfig.for_model(**encoder_config)
+            self.encoder = AutoModelForTextEncoding.from_config(config)  # type: ignore[no-untyped-call]
+        else:
+            self.encoder = load_encoder(model_name)
         if gradient_checkpointing:
             self.encoder.activation_checkpointing_enable()
         self.ewc_lambda = 0.0  # weight of the EWC penalty; 0 switches it off
@@ -170,9 +173,8 @@ class PremiseRetriever(pl.LightningModule):
         # Through forward(): that is the call in which DDP gathers gradients.
         return weighted_mse(self(batch), batch)
 
-    def training_step(self, batch: TrainBatch, batch_index: int) -> torch.Tensor:
+    def training_step(self, batch: TrainBatch, _batch_index: int) -> torch.Tensor:
         """Return the loss of a batch, with the EWC penalty where it is on."""
-        del batch_index
         loss = self.similarity_loss(batch)
         size = len(batch["rows"])
         self.log("loss_train", loss, prog_bar=True, batch_size=size)
@@ -220,12 +222,12 @@ class PremiseRetriever(pl.LightningModule):
         self._embeddings = gathered.view(-1, part.shape[1])[: len(store)]
         self._measured = []
 
-    def validation_step(self, batch: EvalBatch, batch_index: int) -> None:
+    def validation_step(self, batch: EvalBatch, _batch_index: int) -> None:
         """Retrieve for a batch of states and measure it."""
-        del batch_index
         assert self._embeddings is not None
         examples = [self._data.val_examples[number] for number in batch["examples"].tolist()]
-        usable = (one.usable(self._data.corpus.visibility) for one in examples)
+        visibility = self._data.corpus.visibility
+        usable = (visibility.mask(one.file, one.before) for one in examples)
         queries = self.embed(batch["queries"])
         _, found = top_k(queries, self._embeddings, self.num_retrieved, usable)
         for example, retrieved in zip(examples, found.numpy(), strict=True):
@@ -294,12 +296,6 @@ def load_encoder(name: str) -> PreTrainedModel:
             f"({', '.join(sorted(T5_TYPES))}), for example google/byt5-small"
         )
     return model  # type: ignore[no-any-return]
-
-
-def build_encoder(config: dict[str, Any]) -> PreTrainedModel:
-    """Build an encoder without weights, from the configuration that a checkpoint keeps."""
-    settings = AutoConfig.for_model(**config)
-    return AutoModelForTextEncoding.from_config(settings)  # type: ignore[no-any-return, no-untyped-call]
 
 
 def has_bf16(device: str) -> bool:

@@ -145,6 +145,6 @@ class WithPremises:
 def _is_seq2seq(name: str) -> bool:
     from transformers import AutoConfig
 
-    if (Path(name) / causal_lm.ADAPTER_FILE).is_file():
+    if causal_lm.is_adapter(name):
         return False
     return bool(fetch(AutoConfig.from_pretrained, name, what="model").is_encoder_decoder)

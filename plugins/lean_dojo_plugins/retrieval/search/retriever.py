@@ -112,7 +112,7 @@ class Retriever:
         """Measure it on examples, on the ``k`` best premises of each; at least 10."""
         tokens = self.model.tokens(one.state for one in examples)
         queries = self.model.embed_all(tokens, description="Encoding states")
-        usable = (one.usable(self.corpus.visibility) for one in examples)
+        usable = (self.corpus.visibility.mask(one.file, one.before) for one in examples)
         _, found = top_k(queries, self.embeddings, k, usable)
         pairs = zip(found.numpy(), examples, strict=True)
         return Scores.of([measured(retrieved, one.positives) for retrieved, one in pairs])
@@ -137,7 +137,7 @@ class Retriever:
         scores, numbers = top_k(queries, self.embeddings, k, usable)
         return [
             [
-                Retrieved(self.corpus[number], self.corpus.path_of(number), score)
+                Retrieved(self.corpus.premises[number], self.corpus.path_of(number), score)
                 for number, score in zip(numbers_of, scores_of, strict=True)
                 if number >= 0
             ]

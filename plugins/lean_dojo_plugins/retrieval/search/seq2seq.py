@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import AutoModelForSeq2SeqLM, LogitsProcessor, LogitsProcessorList
+from transformers import AutoModelForSeq2SeqLM, LogitsProcessorList
 from transformers.modeling_outputs import BaseModelOutput
 
 from lean_dojo_core import remove_marks
-from lean_dojo_plugins.causal_lm import pick, uniforms
+from lean_dojo_plugins.causal_lm import OwnDraws, uniforms
 from lean_dojo_plugins.retrieval.data.batches import load_tokenizer
 from lean_dojo_plugins.training import choose_device, chunks, fetch
 from lean_dojo_v2.prover import Suggestion
@@ -95,12 +95,13 @@ class Seq2SeqGenerator:
         mask = torch.tensor([[1] * len(p) + [0] * (width - len(p)) for p in prompts], device=device)
         read = self.model.get_encoder()(input_ids=ids, attention_mask=mask).last_hidden_state
         draws = uniforms(seeds, samples, self.max_new_tokens, device)
+        drawn = OwnDraws(draws, 1, self.temperature)  # after the decoder's start token
         output = self.model.generate(
             encoder_outputs=BaseModelOutput(read.repeat_interleave(samples, dim=0)),
             attention_mask=mask.repeat_interleave(samples, dim=0),
             do_sample=False,  # the processor has already sampled
             num_beams=1,
-            logits_processor=LogitsProcessorList([_Drawn(draws, self.temperature)]),
+            logits_processor=LogitsProcessorList([drawn]),
             max_new_tokens=self.max_new_tokens,
             return_dict_in_generate=True,
             output_logits=True,
@@ -118,24 +119,6 @@ class Seq2SeqGenerator:
             _distinct(texts[start : start + samples], totals[start:], finished[start:])
             for start in range(0, len(texts), samples)
         ]
-
-
-class _Drawn(LogitsProcessor):
-    """Masks the scores of each row except for the token chosen by its draws ``(rows, tokens)``."""
-
-    def __init__(self, draws: torch.Tensor, temperature: float) -> None:
-        self._draws = draws
-        self._temperature = temperature
-
-    def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:
-        """Choose the token after ``input_ids``, which begin with the decoder's start token."""
-        step = input_ids.shape[1] - 1
-        if self._temperature == 0:
-            chosen = scores.argmax(-1)
-        else:
-            probabilities = torch.softmax(scores.float() / self._temperature, dim=-1)
-            chosen = pick(probabilities, self._draws[:, step])
-        return torch.full_like(scores, -torch.inf).scatter(1, chosen[:, None], 0.0)
 
 
 def _distinct(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import attrs
@@ -12,6 +13,8 @@ from lean_dojo_plugins.services.report.collect import BASELINES, Contents, colle
 from lean_dojo_v2.files import atomic_write_text
 
 REPORT_FILE = "report.html"
+SHORT = 10
+"""Minimum number of steps for a trend from the first to the last fifth."""
 
 
 @attrs.frozen
@@ -40,6 +43,9 @@ def write_report(
         explained=EXPLAINED,
         baselines=BASELINES,
         explain=explain,
+        short=SHORT,
+        mean=fmean,
+        fifths=_fifths,
     )
     page = output or folder / REPORT_FILE
     atomic_write_text(page, text)
@@ -78,15 +84,14 @@ def _tiles(contents: Contents) -> Iterator[Tile]:
             note += f"; {name}: {others} of {of}"
         yield Tile("Proved", f"{proved} of {tried}", note, EXPLAINED["proved"])
     for run in contents.runs:
-        if run.verified_trend is not None:
-            trend = run.verified_trend
-            shown, note = trend.last, f"{run.name}; it began at {trend.first:.1%}"
-            help_text = EXPLAINED["verified"]
-            if trend.is_short:
-                steps = counted(trend.steps, "step", "steps")
-                shown, note = trend.mean, f"{run.name}, mean of {steps}"
-                if trend.least < trend.most:
-                    note += f" between {trend.least:.1%} and {trend.most:.1%}"
+        if rates := run.verified_rates:
+            first, shown = _fifths(rates)
+            note, help_text = f"{run.name}; it began at {first:.1%}", EXPLAINED["verified"]
+            if len(rates) < SHORT:
+                steps = counted(len(rates), "step", "steps")
+                shown, note = fmean(rates), f"{run.name}, mean of {steps}"
+                if min(rates) < max(rates):
+                    note += f" between {min(rates):.1%} and {max(rates):.1%}"
                 help_text = EXPLAINED["verified, in all"]
             yield Tile("Verified rate", f"{shown:.1%}", note, help_text)
         if run.refused is not None:
@@ -103,6 +108,12 @@ def _tiles(contents: Contents) -> Iterator[Tile]:
         if (lost := forgot.matrix.forgotten()) is not None:
             note = f"{forgot.matrix.metric}; {forgot.name}"
             yield Tile("Forgotten", f"{lost:.3g}", note, EXPLAINED["forgotten"])
+
+
+def _fifths(rates: list[float]) -> tuple[float, float]:
+    """Return the means over the first fifth of the steps and over the last."""
+    part = max(1, len(rates) // 5)
+    return fmean(rates[:part]), fmean(rates[-part:])
 
 
 def summary(contents: Contents) -> dict[str, Any]:

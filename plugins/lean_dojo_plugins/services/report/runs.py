@@ -4,7 +4,6 @@ import json
 import re
 from html import escape
 from pathlib import Path
-from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -14,26 +13,6 @@ from lean_dojo_v2.files import STATE_FILE, read_json
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-SHORT = 10
-"""Minimum number of steps for a trend from the first to the last fifth."""
-
-
-@attrs.frozen
-class Trend:
-    """The trend of a metric: means over the first fifth, the last fifth, and all steps."""
-
-    first: float
-    last: float
-    mean: float
-    least: float
-    most: float
-    steps: int
-
-    @property
-    def is_short(self) -> bool:
-        """Whether there are too few steps for a trend."""
-        return self.steps < SHORT
 
 
 @attrs.frozen
@@ -47,7 +26,8 @@ class RunReport:
     """For each finished repository: address, commit, rows, optimiser steps."""
     curves: list[str]
     verified: str | None
-    verified_trend: Trend | None
+    verified_rates: list[float]
+    """The verified rate of each step."""
     refusals: str | None
     refused: dict[str, float] | None
     """Mean share of the completions for each reason, the most frequent first."""
@@ -137,26 +117,12 @@ def _run(root: Path, folder: Path) -> RunReport:
         steps=state.get("finished", []),
         curves=[p for what, f in drawn.items() if (p := _picture(f, f"{what} of {name}"))],
         verified=_picture(records.plot_verified(rows), f"verified rate of {name} over the steps"),
-        verified_trend=_trend([row["lean/verified"] for row in rows if "lean/verified" in row]),
+        verified_rates=[row["lean/verified"] for row in rows if "lean/verified" in row],
         refusals=_picture(
             records.plot_refusals(rows), f"refusals of {name} by reason over the steps"
         ),
         refused=records.refusal_shares(rows),
         last=records.last_metrics(rows),
-    )
-
-
-def _trend(values: list[float]) -> Trend | None:
-    if not values:
-        return None
-    part = max(1, len(values) // 5)
-    return Trend(
-        fmean(values[:part]),
-        fmean(values[-part:]),
-        fmean(values),
-        min(values),
-        max(values),
-        len(values),
     )
 
 

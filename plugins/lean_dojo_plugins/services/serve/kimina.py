@@ -44,21 +44,16 @@ class KiminaCheck(StrictRequest):
 async def check(service: VerdictService, question: KiminaCheck) -> dict[str, Any]:
     """Answer ``POST /api/check``."""
     seconds = min(question.timeout, service.limits.timeout)
-    answers = await asyncio.gather(*(_snippet(service, s.code, seconds) for s in question.snippets))
-    return {
-        "results": [
-            {"id": snippet.id, **answer}
-            for snippet, answer in zip(question.snippets, answers, strict=True)
-        ]
-    }
+    answers = (_answer(service, snippet, seconds) for snippet in question.snippets)
+    return {"results": await asyncio.gather(*answers)}
 
 
-async def _snippet(service: VerdictService, text: str, seconds: float) -> dict[str, Any]:
+async def _answer(service: VerdictService, snippet: Snippet, seconds: float) -> dict[str, Any]:
     start = time.monotonic()
     error: str | None = None
     response: dict[str, Any] | None = None
     try:
-        response = await _response(service, text, seconds)
+        response = await _response(service, snippet.code, seconds)
     except lean.EngineTimeoutError:
         error = f"Lean timed out after {seconds:g} seconds"
     except lean.RequestError as problem:
@@ -68,7 +63,8 @@ async def _snippet(service: VerdictService, text: str, seconds: float) -> dict[s
     valid = response is not None and response.get("lean_dojo", {}).get("valid")
     status = "error" if error else "valid" if valid else "invalid"
     service.verdict("kimina", status)
-    return {"time": time.monotonic() - start, "error": error, "response": response}
+    taken = time.monotonic() - start
+    return {"id": snippet.id, "time": taken, "error": error, "response": response}
 
 
 async def _response(service: VerdictService, text: str, seconds: float) -> dict[str, Any]:

@@ -87,8 +87,16 @@ class Playground:
             tell({"nodes": [_node(node) for _, node, _ in expanded]})
 
         def work(server: Server) -> provers.SearchResult:
+            limits = attrs.evolve(
+                self.prover.settings,
+                num_sampled_tactics=question.samples,
+                max_expansions=question.expansions,
+            )
+            search = provers.BestFirstSearch(self.prover.generator, limits)
+            problem = _Continued(question.goal, tactics=tuple(question.tactics))
             with self._model:
-                return self._search(server, question, batch)
+                [(_, result)] = search.results([problem], [server], batch)
+            return result
 
         async def run() -> None:
             try:
@@ -104,16 +112,6 @@ class Playground:
         while (event := await events.get()) is not None:
             yield orjson.dumps(event, default=str) + b"\n"
         await task
-
-    def _search(self, server: Server, question: SearchQuestion, batch: Any) -> provers.SearchResult:
-        settings = self.prover.settings
-        asked = attrs.evolve(
-            settings, num_sampled_tactics=question.samples, max_expansions=question.expansions
-        )
-        search = provers.BestFirstSearch(self.prover.generator, asked)
-        problem = _Continued(question.goal, tactics=tuple(question.tactics))
-        [(_, result)] = search.results([problem], [server], batch)
-        return result
 
 
 @attrs.frozen

@@ -24,15 +24,19 @@ def goals_at(server: lean.Server, text: str, line: int, column: int, timeout: fl
     if not found:
         return {"tactic": "", "before": "", "after": ""}
     here = min(found, key=lambda tactic: tactic["bytes"][1] - tactic["bytes"][0])
-    names = {"tactic": "tactic", "before": "state_before", "after": "state_after"}
-    return {name: here[field] for name, field in names.items()}
+    return {"tactic": here["tactic"], "before": here["state_before"], "after": here["state_after"]}
 
 
 def try_at(
     server: lean.Server, text: str, place: tuple[int, int], tactics: list[str], timeout: float
 ) -> list[Answer]:
     """Try tactics, hostile input, in place of the ``sorry`` at a place, each from the same goal."""
-    state, index = _sorry_at(server, text, offset_of(text, *place), timeout)
+    offset = offset_of(text, *place)
+    here = (one for one in _sorries(server, text, timeout) if one[2] <= offset <= one[3])
+    if (found := next(here, None)) is None:
+        line, column = place
+        raise lean.RequestError(f"there is no `sorry` at line {line}, column {column}")
+    state, index, *_ = found
     answers = []
     for tactic in tactics:
         outcome = lean.check_tactic(
@@ -78,16 +82,6 @@ def place_of(text: str, offset: int) -> tuple[int, int]:
     """Turn a byte offset into a line, from 1, and a column, from 0 in code points."""
     before = text.encode()[:offset].decode()
     return before.count("\n") + 1, len(before) - (before.rfind("\n") + 1)
-
-
-def _sorry_at(
-    server: lean.Server, text: str, offset: int, timeout: float
-) -> tuple[lean.GoalState, int]:
-    for state, index, start, end in _sorries(server, text, timeout):
-        if start <= offset <= end:
-            return state, index
-    line, column = place_of(text, offset)
-    raise lean.RequestError(f"there is no `sorry` at line {line}, column {column}")
 
 
 def _sorries(
