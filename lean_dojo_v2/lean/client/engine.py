@@ -5,7 +5,6 @@ and the environment is loaded again; a forked child gets a process of its own.
 """
 
 import functools
-import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +18,7 @@ from lean_dojo_v2.lean import errors
 from lean_dojo_v2.lean.client.environments import count_environments
 from lean_dojo_v2.lean.client.records import GoalState, Session
 from lean_dojo_v2.lean.engines.native import FOREIGN_VARIABLE
-from lean_dojo_v2.lean.engines.process import EngineProcess, LaunchPlan
+from lean_dojo_v2.lean.engines.process import EngineProcess, LaunchPlan, inherited
 from lean_dojo_v2.lean.engines.protocol import with_files
 from lean_dojo_v2.lean.engines.selection import EngineName, engine_plan
 
@@ -88,7 +87,8 @@ class Engine:
         self._retired = False
         self._definitions: list[Payload] = []
         """Requests that changed the environment, to repeat in a new process."""
-        self._forget_process()
+        self._forget()
+        inherited.add(self)
         if start:
             self.restart()
 
@@ -125,13 +125,6 @@ class Engine:
         """The owner of the session's own definitions: its project, if any."""
         return "" if self.project_path is None else f"in {self.project_path}"
 
-    @property
-    def _lock(self) -> threading.RLock:
-        """The lock of the process; a forked child gets a lock and a process of its own."""
-        if self._owning_process != os.getpid():
-            self._adopt()
-        return self._process_lock
-
     def restart(self) -> None:
         """Start a fresh engine, stopping the one that runs.
 
@@ -167,13 +160,11 @@ class Engine:
 
     def _stop(self) -> None:
         """Stop the process, even while another thread waits; the next call starts another."""
-        if self._owning_process != os.getpid():
-            self._adopt()
         process = self._process
         if process is None:
             return
         process.kill()
-        with self._process_lock:
+        with self._lock:
             process.close()
             if self._process is process:
                 self._process = None
@@ -185,18 +176,10 @@ class Engine:
                 self._stop()
                 self._definitions = list(other._definitions)
 
-    def _forget_process(self) -> None:
-        self._owning_process = os.getpid()
-        self._process_lock = threading.RLock()
+    def _forget(self) -> None:
+        self._lock = threading.RLock()
         self._process = None
         self._become_new()
-
-    def _adopt(self) -> None:
-        """After a fork, leave the process to the parent."""
-        inherited = self._process
-        self._forget_process()
-        if inherited is not None:
-            inherited.detach()
 
     def _become_new(self) -> None:
         """Forget what the process was asked so far: it is gone, or as it was at its start."""

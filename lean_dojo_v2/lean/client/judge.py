@@ -6,7 +6,6 @@ kernel on top of the library (``dojo.judge``). What was to be proved is exported
 a *reader*, which elaborates the reference and nothing else.
 """
 
-import os
 import threading
 from collections.abc import Callable, Mapping
 from hashlib import sha256
@@ -15,6 +14,7 @@ from typing import Any, TypeAlias
 import attrs
 import orjson
 
+from lean_dojo_v2.lean.engines.process import inherited
 from lean_dojo_v2.lean.errors import RequestError
 from lean_dojo_v2.lean.messages import LeanMessage
 
@@ -93,16 +93,19 @@ class Judge:
     """
 
     def __init__(self, make: Callable[[], tuple[Server, Server]]) -> None:
-        self.process = os.getpid()  # a forked child makes its own
         self._make = make
         self._made: tuple[Server, Server] | None = None
-        self._making = threading.Lock()
-        self._judging = threading.Lock()
         self._keys: dict[bytes, int] = {}
         self._held: set[int] = set()
         self._pid: int | None = None
-        self._reading = threading.Lock()
         self._idle = 0
+        self._forget()
+        inherited.add(self)
+
+    def _forget(self) -> None:
+        self._making = threading.Lock()
+        self._judging = threading.Lock()
+        self._reading = threading.Lock()
 
     @property
     def _kernel(self) -> Server:

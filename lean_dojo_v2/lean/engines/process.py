@@ -42,6 +42,18 @@ WATCH_INTERVAL = 0.05
 """Seconds between memory checks of a busy engine."""
 
 
+inherited: weakref.WeakSet[Any] = weakref.WeakSet()
+"""What a forked child has to ``_forget``, because its engines and locks are the parent's."""
+
+
+def _begin_anew() -> None:
+    for one in list(inherited):
+        one._forget()  # noqa: SLF001 - what it is there for
+
+
+os.register_at_fork(after_in_child=_begin_anew)
+
+
 @attrs.frozen
 class Capabilities:
     """The capabilities of an engine, known before it starts.
@@ -104,7 +116,8 @@ class EngineProcess:
         self._log = bytearray()
         self._process = _spawn(plan)
         self._stdin, self._stdout, self._stderr = _pipes(self._process)
-        self._finalizer = weakref.finalize(self, _stop, self._process, os.getpid())
+        self._finalizer = weakref.finalize(self, _stop, self._process)
+        inherited.add(self)
         self._expect_ready(start_timeout)
 
     @property
@@ -173,8 +186,7 @@ class EngineProcess:
         """Stop the process and wait for its end. Safe to call twice, not during a request."""
         self._finalizer()
 
-    def detach(self) -> None:
-        """Forget a process inherited by ``fork``, which belongs to the parent."""
+    def _forget(self) -> None:
         self._finalizer.detach()
         for stream in (self._stdin, self._stdout, self._stderr):
             stream.close()
@@ -348,10 +360,8 @@ def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes], IO[b
     return process.stdin, process.stdout, process.stderr
 
 
-def _stop(process: subprocess.Popen[bytes], owner: int) -> None:
+def _stop(process: subprocess.Popen[bytes]) -> None:
     """Kill the process group and reap it. Runs at the latest when the interpreter shuts down."""
-    if os.getpid() != owner:
-        return  # a forked child must not kill its parent's engine
     # Even if its leader has ended, since children may live on in its group. The group's id can be
     # reused only after the leader is reaped, so it is killed before that.
     kill_group(process)

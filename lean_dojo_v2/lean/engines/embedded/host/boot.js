@@ -87,7 +87,7 @@ function instanceOf(code, glue) {
       noInitialRun: true,
       noExitRuntime: true,
       thisProgram: PROGRAM,
-      mainScriptUrlOrBlob: path.join(__dirname, 'thread.js'),
+      mainScriptUrlOrBlob: path.join(__dirname, 'glue.js'),
       pthreadPoolSize: TASK_THREADS,
       print: discard,
       printErr: reportUnusual,
