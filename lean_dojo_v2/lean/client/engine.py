@@ -244,8 +244,7 @@ class Engine:
         with self._lock:
             if self._owner is None or cmd in _STATED:
                 self.begin(self.home)
-            states = {key: it for key, it in payload.items() if isinstance(it, GoalState)}
-            numbers = {key: self._id_of(state) for key, state in states.items()}
+            numbers = {k: self._id_of(it) for k, it in payload.items() if isinstance(it, GoalState)}
             if self.pid is None and not numbers:  # another process has other states
                 owner = self._owner
                 self._open()
@@ -321,8 +320,7 @@ class Engine:
         except (TypeError, UnicodeEncodeError) as error:
             raise errors.RequestParseError(f"{cmd} cannot be sent: {error}.", "encoding") from error
         process = self._process
-        if process is None:
-            raise errors.EngineDiedError("No engine runs.")
+        assert process is not None  # see `run`
         began = time.monotonic()
         try:
             answer = process.request(line, timeout)

@@ -39,7 +39,7 @@ LOG_LIMIT = 8_192
 """Bytes of the engine's log kept for error messages."""
 DEFAULT_ANSWER_LIMIT = 256 * MEGABYTE
 WATCH_INTERVAL = 0.05
-"""Seconds between memory checks of a busy engine."""
+"""Seconds between checks of a busy engine's memory and time."""
 
 
 inherited: weakref.WeakSet[Any] = weakref.WeakSet()
@@ -155,11 +155,7 @@ class EngineProcess:
                 unexpected output. It is then stopped with its process group.
         """
         self._refuse_unexpected()
-        try:
-            return self._exchange(memoryview(line + b"\n"), timeout)
-        except BaseException:  # Ctrl-C as well: a late answer would be taken for the next one
-            self.close()
-            raise
+        return self._exchange(line + b"\n", timeout)
 
     def reset(self, timeout: float | None) -> bool:
         """Put the engine back to its state right after its start, and return whether it is there.
@@ -191,43 +187,39 @@ class EngineProcess:
         for stream in (self._stdin, self._stdout, self._stderr):
             stream.close()
 
-    def _exchange(self, to_write: memoryview, timeout: float | None) -> bytes:
-        deadline = None if timeout is None else time.monotonic() + timeout
+    def _exchange(self, to_send: bytes, timeout: float | None) -> bytes:
+        """Send some bytes, and wait for a line."""
+        began = time.monotonic()
+        to_write = memoryview(to_send)
         poll = select.poll()
         poll.register(self._stdout, select.POLLIN)
         poll.register(self._stderr, select.POLLIN)
         if to_write:
             poll.register(self._stdin, select.POLLOUT)
-        next_check = time.monotonic() + WATCH_INTERVAL
-        while True:
-            events = poll.poll(self._wait_ms(deadline))
-            for descriptor, event in events:
-                if descriptor == self._stdin.fileno():
-                    to_write = self._write_some(to_write, poll)
-                elif descriptor == self._stderr.fileno():
-                    if not self._read_log() and event & select.POLLHUP:
-                        poll.unregister(descriptor)
-                else:
-                    answer = self._read_answer()
-                    if answer is not None:
+        next_check = began + WATCH_INTERVAL
+        try:
+            while True:
+                for descriptor, event in poll.poll(WATCH_INTERVAL * 1000):
+                    if descriptor == self._stdin.fileno():
+                        to_write = self._write_some(to_write, poll)
+                    elif descriptor == self._stderr.fileno():
+                        if not self._read_log() and event & select.POLLHUP:
+                            poll.unregister(descriptor)
+                    elif (answer := self._read_answer()) is not None:
                         return answer
-            # By the clock, since an engine may flood its log for ever.
-            if not events or time.monotonic() >= next_check:
-                self._check_limits(deadline, timeout)
-                next_check = time.monotonic() + WATCH_INTERVAL
+                # By the clock, since an engine may flood its log for ever.
+                if time.monotonic() >= next_check:
+                    self._check_limits(began, timeout)
+                    next_check = time.monotonic() + WATCH_INTERVAL
+        except BaseException:  # Ctrl-C as well: a late answer would be taken for the next one
+            self.close()
+            raise
 
-    def _wait_ms(self, deadline: float | None) -> float | None:
-        """How long to wait for the next event, in milliseconds."""
-        left = None if deadline is None else max(0.0, deadline - time.monotonic())
-        if self.memory_limit_mb is not None:
-            left = WATCH_INTERVAL if left is None else min(left, WATCH_INTERVAL)
-        return None if left is None else left * 1000 + 1
-
-    def _check_limits(self, deadline: float | None, timeout: float | None) -> None:
+    def _check_limits(self, began: float, timeout: float | None) -> None:
         limit = self.memory_limit_mb
         if limit is not None and (used := self.memory_mb) > limit:
             self.fail(EngineMemoryError, f"grew to {used:.0f} MB; its limit is {limit} MB")
-        if deadline is not None and time.monotonic() >= deadline:
+        if timeout is not None and time.monotonic() - began >= timeout:
             self.fail(EngineTimeoutError, f"did not answer within {timeout:g} s")
 
     def _write_some(self, to_write: memoryview, poll: select.poll) -> memoryview:
@@ -284,11 +276,7 @@ class EngineProcess:
         self.fail(EngineProtocolError, f"sent unexpected output: {said!r}")
 
     def _expect_ready(self, timeout: float) -> None:
-        try:
-            line = self._exchange(memoryview(b""), timeout).strip()
-        except BaseException:
-            self.close()
-            raise
+        line = self._exchange(b"", timeout).strip()
         if line != READY:
             said = line[:200].decode(errors="replace")
             self.fail(EngineProtocolError, f"did not start with {READY.decode()!r}: {said!r}")

@@ -82,38 +82,32 @@ class PoolConfig:
 
 
 class LocalSlot:
-    """An engine of this process."""
+    """An engine of this process, whose life is its process id."""
+
+    life: object = None
 
     def __init__(self, config: PoolConfig, judge: Judge | None = None) -> None:
         self._config = config
         self._server = config.server()
-        self._owner: str | None = None
         if judge is not None:
             self._server.share_judge(judge)
 
     def call(self, fn: Callable[..., Any], args: tuple[Any, ...], owner: str | None) -> Any:
         """Run ``fn(server, *args)`` for an owner; see :class:`.Slot`."""
-        if owner != self._owner:
+        if owner != self._server.client:
             self._server.leave()
-        self._owner = self._server.client = owner
+        self._server.client = owner
         try:
             return fn(self._server, *args)
         finally:
             limit = self._config.recycle_memory_mb
             if limit is not None and self._server.memory_mb > limit:
                 self._server.close()
-
-    def life(self) -> object:
-        """Return the engine's process id."""
-        return self._server.pid
-
-    def interrupt(self) -> None:
-        """Kill the engine for good."""
-        self._server.retire()
+            self.life = self._server.pid
 
     def close(self) -> None:
-        """Stop the engine."""
-        self._server.close()
+        """Kill the engine for good."""
+        self._server.retire()
 
 
 class EnginePool:

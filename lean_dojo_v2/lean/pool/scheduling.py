@@ -25,20 +25,17 @@ JOIN_SECONDS = 10.0
 class Slot(Protocol):
     """A place for one engine: in this process, or in an actor elsewhere."""
 
+    life: object
+    """What changes when its engine is replaced, as of the last call; ``None`` if none runs."""
+
     def call(self, fn: Callable[..., Any], args: tuple[Any, ...], owner: str | None) -> Any:
         """Run ``fn(server, *args)`` on an engine that has elaborated no other owner's text.
 
         One that has then grown too large is stopped; the next call starts another.
         """
 
-    def life(self) -> object:
-        """Return a value that changes whenever the engine is replaced; ``None`` while none runs."""
-
-    def interrupt(self) -> None:
-        """Kill the engine, from any thread."""
-
     def close(self) -> None:
-        """Stop the engine."""
+        """Kill the engine for good, from any thread."""
 
 
 @attrs.define(eq=False)
@@ -102,19 +99,16 @@ class Scheduler:
         for request in waiting:
             request.future.cancel()
         for worker in self._workers:
-            worker.slot.interrupt()
+            worker.slot.close()
         for thread in self._threads:
             if thread is not threading.current_thread():
                 thread.join(timeout=JOIN_SECONDS)
 
     def _work(self, worker: Worker) -> None:
-        try:
-            while (request := self._next(worker)) is not None:
-                if request.future.set_running_or_notify_cancel():
-                    self._perform(worker, request)
-                del request  # its arguments and result must not live until the next one comes
-        finally:
-            worker.slot.close()
+        while (request := self._next(worker)) is not None:
+            if request.future.set_running_or_notify_cancel():
+                self._perform(worker, request)
+            del request  # its arguments and result must not live until the next one comes
 
     def _next(self, worker: Worker) -> Request | None:
         """Wait for a request that this worker should take; ``None`` at the end."""
@@ -180,7 +174,7 @@ class Scheduler:
     def _note_header(self, worker: Worker, request: Request) -> None:
         """Record what the worker's engine has loaded."""
         with self._changed:
-            life = worker.slot.life()
+            life = worker.slot.life
             if life != worker.life or life is None:
                 worker.warm.clear()
             worker.life = life

@@ -229,7 +229,7 @@ def _without_comments(text: str) -> str:
     return kept + text[position:]
 
 
-def _words(text: str, allowed: Collection[str] = ()) -> Refusal | None:
+def _words(text: str, allowed: Collection[str]) -> Refusal | None:
     if match := _PERCENT.search(text) or _INCLUDE.search(text):
         return Refusal(Reason.METAPROGRAM, f"uses {match[0]!r}")
     if match := _HASH_WORD.search(text):

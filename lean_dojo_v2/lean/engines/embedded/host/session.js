@@ -67,7 +67,6 @@ function resume(rt, session, project) {
 
 /** What an action of Lean's `IO` returns. */
 const ok = (rt, value = rt.UNIT) => rt.constructor(0, [value]);
-const failed = (rt, text) => rt.constructor(1, [rt.call('lean_mk_io_user_error', rt.string(text))]);
 
 /** What the action `body` returns: an error of Lean's is no exception here. */
 function outcome(rt, body) {
@@ -75,7 +74,7 @@ function outcome(rt, body) {
     return ok(rt, body());
   } catch (error) {
     if (!(error instanceof LeanIOError)) throw error;
-    return failed(rt, error.message);
+    return rt.constructor(1, [rt.call('lean_mk_io_user_error', rt.string(error.message))]);
   }
 }
 
