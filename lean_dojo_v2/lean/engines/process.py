@@ -265,15 +265,10 @@ class EngineProcess:
         """Stop an engine with unexpected output, which would be taken for the next answer."""
         if not self._finalizer.alive:
             raise EngineDiedError(f"The {self.plan.what} is closed.")
-        if not self._unread:
-            try:
-                self._unread += os.read(self._stdout.fileno(), CHUNK)
-            except BlockingIOError:
-                return
-            if not self._unread:
-                self.mark_dead()
-        said = self._unread[:200].decode(errors="replace")
-        self.fail(EngineProtocolError, f"sent unexpected output: {said!r}")
+        line = None if self._unread else self._read_answer()
+        if line is not None or self._unread:
+            said = (line or self._unread)[:200].decode(errors="replace")
+            self.fail(EngineProtocolError, f"sent unexpected output: {said!r}")
 
     def _expect_ready(self, timeout: float) -> None:
         line = self._exchange(b"", timeout).strip()
