@@ -97,7 +97,6 @@ class Judge:
         self._made: tuple[Server, Server] | None = None
         self._keys: dict[bytes, int] = {}
         self._held: set[int] = set()
-        self._pid: int | None = None
         self._idle = 0
         self._forget()
         inherited.add(self)
@@ -165,8 +164,6 @@ class Judge:
         """Ask the judge, which has each declaration of a context sent to it once."""
         if self._kernel.memory_mb > RECYCLE_MB:
             self._kernel.close()
-        if self._kernel.pid is None or self._kernel.pid != self._pid:
-            self._held.clear()
         keys = [
             self._keys.setdefault(sha256(row).digest(), len(self._keys)) for row in export.context
         ]
@@ -180,9 +177,8 @@ class Judge:
         except RequestError as error:
             if error.code != _UNKNOWN or not self._held:
                 raise
-            self._held.clear()  # it is another process by now
+            self._held.clear()  # it is another process by now, and has had none of them
             return self._ask(export, timeout)
-        self._pid = self._kernel.pid
         self._held.update(keys)
         return answer
 

@@ -129,7 +129,7 @@ class EnginePool:
         self.config = attrs.evolve(config or PoolConfig(), **settings)
         self._lock = threading.Lock()
         self._scheduler: Scheduler | None = None
-        self._finalizer: weakref.finalize[[Scheduler, Judge], EnginePool] | None = None
+        self._finalizer: weakref.finalize[[], EnginePool] | None = None
         inherited.add(self)
 
     def __enter__(self) -> Self:
@@ -191,9 +191,8 @@ class EnginePool:
             if self._scheduler is None:
                 judge = self.config.server().make_judge()
                 slots = [self._make_slot(judge) for _ in range(self.config.size)]
-                scheduler = Scheduler(slots)
-                self._scheduler = scheduler
-                self._finalizer = weakref.finalize(self, _close, scheduler, judge)
+                self._scheduler = Scheduler(slots, judge)
+                self._finalizer = weakref.finalize(self, self._scheduler.close)
             return self._scheduler
 
     def _forget(self) -> None:
@@ -204,11 +203,6 @@ class EnginePool:
 
     def _make_slot(self, judge: Judge) -> Slot:
         return LocalSlot(self.config, judge)
-
-
-def _close(scheduler: Scheduler, judge: Judge) -> None:
-    scheduler.close()
-    judge.close()
 
 
 def _name_of(args: tuple[Any, ...]) -> str:

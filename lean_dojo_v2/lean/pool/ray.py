@@ -89,17 +89,14 @@ class RaySlot:
             return
         errors = self._ray.exceptions
         try:  # a killed actor has no time to stop its engine
-            self._ray.get(actor.stop.remote(), timeout=_STOP_TIMEOUT)
+            self._ray.get(actor.close.remote(), timeout=_STOP_TIMEOUT)
         except (errors.RayActorError, errors.GetTimeoutError):
             log.warning("an engine's actor did not stop by itself, so it is killed")
         self._ray.kill(actor)
 
 
-class EngineActor:
+class EngineActor(LocalSlot):
     """An actor with one engine."""
-
-    def __init__(self, config: PoolConfig) -> None:
-        self._slot = LocalSlot(config)
 
     def call(
         self, fn: Callable[..., Any], args: tuple[Any, ...], owner: str | None
@@ -107,14 +104,10 @@ class EngineActor:
         """Return the engine's life, the result and the error, which Ray would wrap if raised."""
         result, failure = None, None
         try:
-            result = self._slot.call(fn, args, owner)
+            result = super().call(fn, args, owner)
         except Exception as error:
             failure = error.with_traceback(None)
-        return self._slot.life, result, failure
-
-    def stop(self) -> None:
-        """Stop the engine for good, also during a request."""
-        self._slot.close()
+        return self.life, result, failure
 
 
 def started_ray() -> Any:

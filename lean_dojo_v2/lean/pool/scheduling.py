@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import attrs
 
 from lean_dojo_v2.lean import errors
+from lean_dojo_v2.lean.client.judge import Judge
 
 ATTEMPTS = 2
 """Number of engines that a request may kill before it fails."""
@@ -69,7 +70,8 @@ class Worker:
 class Scheduler:
     """Workers, one thread each, and the requests that wait for them."""
 
-    def __init__(self, slots: list[Slot]) -> None:
+    def __init__(self, slots: list[Slot], judge: Judge) -> None:
+        self._judge = judge
         self._changed = threading.Condition()
         self._waiting: deque[Request] = deque()
         self._idle: list[Worker] = []
@@ -91,7 +93,7 @@ class Scheduler:
             self._changed.notify_all()
 
     def close(self) -> None:
-        """Cancel waiting requests, interrupt running ones, and stop all engines."""
+        """Cancel waiting requests, interrupt running ones, and stop all engines and the judge."""
         with self._changed:
             self._closed = True
             waiting, self._waiting = self._waiting, deque()
@@ -103,6 +105,7 @@ class Scheduler:
         for thread in self._threads:
             if thread is not threading.current_thread():
                 thread.join(timeout=JOIN_SECONDS)
+        self._judge.close()
 
     def _work(self, worker: Worker) -> None:
         while (request := self._next(worker)) is not None:

@@ -25,7 +25,7 @@ from lean_dojo_v2.lean.engines.embedded.install import ensure_installed
 from lean_dojo_v2.lean.errors import EngineLostError, EngineProtocolError, LeanError, RequestError
 from lean_dojo_v2.lean.pool.local import EnginePool
 from lean_dojo_v2.lean.text.source import SourceTheorem
-from lean_dojo_v2.lean.verify import files, helpers, proofs
+from lean_dojo_v2.lean.verify import files, proofs
 from lean_dojo_v2.lean.verify.files import FileOutcome, check_file
 from lean_dojo_v2.lean.verify.proofs import check_goal_proof, check_proof
 from lean_dojo_v2.lean.verify.screening import Reason
@@ -33,7 +33,6 @@ from lean_dojo_v2.lean.verify.screening import Reason
 WALLS = {
     proofs: ("screen", "parse", "screen_helper", "judge_messages"),
     files: ("judge_messages", "_axiom", "_sorry"),
-    helpers: ("screen",),
 }
 LIE = "theorem target : 2 + 2 = 5 := sorry\n"
 TRUTH = "theorem target : 2 + 2 = 4 := rfl\n"

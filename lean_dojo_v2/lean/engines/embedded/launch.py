@@ -233,8 +233,6 @@ def sandboxed_argv(
         "--permission",
         "--allow-worker",
         *(f"--allow-fs-read={path}" for path in dict.fromkeys([_HOST, *named.values()])),
-        "--require",
-        str(_HOST / "watch_parent.js"),
         str(_HOST / "main.js"),
         *(f"--{key}={path}" for key, path in named.items()),
         *words,
