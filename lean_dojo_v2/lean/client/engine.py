@@ -219,7 +219,7 @@ class Engine:
         try:
             if self.options:
                 self.ask("options.set", self.options)
-            if self.plan.unloaded:
+            if self.plan.loads:
                 self.ask("frontend.process", self.plan.loads, self.start_timeout)
             for fields in self._definitions:
                 self.ask("frontend.process", fields)

@@ -72,8 +72,8 @@ class Capabilities:
 class LaunchPlan:
     """How to start an engine of a kind, ``"native"`` or ``"embedded"``, with its whole environment.
 
-    ``capabilities`` describe it (use them instead of ``kind``), ``unloaded`` names modules to
-    import once it runs, and ``what`` is its name in errors.
+    ``capabilities`` describe it (use them instead of ``kind``), ``loads`` are the fields of a
+    ``frontend.process`` request to begin with, if any, and ``what`` is its name in errors.
     """
 
     kind: str
@@ -82,13 +82,7 @@ class LaunchPlan:
     what: str
     capabilities: Capabilities
     cwd: str | None = None
-    unloaded: tuple[str, ...] = ()
-
-    @property
-    def loads(self) -> Mapping[str, Any]:
-        """Fields of the ``frontend.process`` request that imports ``unloaded`` permanently."""
-        header = "\n".join(f"import {module}" for module in self.unloaded)
-        return {"file": header, "readHeader": True, "inheritEnv": True}
+    loads: Mapping[str, Any] = attrs.field(factory=dict)
 
 
 class EngineProcess:
@@ -118,7 +112,11 @@ class EngineProcess:
         self._stdin, self._stdout, self._stderr = _pipes(self._process)
         self._finalizer = weakref.finalize(self, _stop, self._process)
         inherited.add(self)
-        self._expect_ready(start_timeout)
+        line = self._exchange(b"", start_timeout).strip()
+        if line != READY:
+            said = line[:200].decode(errors="replace")
+            self.fail(EngineProtocolError, f"did not start with {READY.decode()!r}: {said!r}")
+        self._started = True
 
     @property
     def pid(self) -> int:
@@ -269,13 +267,6 @@ class EngineProcess:
         if line is not None or self._unread:
             said = (line or self._unread)[:200].decode(errors="replace")
             self.fail(EngineProtocolError, f"sent unexpected output: {said!r}")
-
-    def _expect_ready(self, timeout: float) -> None:
-        line = self._exchange(b"", timeout).strip()
-        if line != READY:
-            said = line[:200].decode(errors="replace")
-            self.fail(EngineProtocolError, f"did not start with {READY.decode()!r}: {said!r}")
-        self._started = True
 
     def mark_dead(self, reason: str = "") -> NoReturn:
         """Report a process that has ended or announced its end, maybe for lack of memory."""

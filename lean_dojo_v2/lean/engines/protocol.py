@@ -105,7 +105,7 @@ def serve_protocol(
     plan = engine_plan(engine, modules, project=project, core_options=options)
     process = EngineProcess(plan)
     try:
-        answer = _ask(process, "frontend.process", plan.loads) if plan.unloaded else {}
+        answer = _ask(process, "frontend.process", plan.loads) if plan.loads else {}
         if "error" in answer:
             raise UsageError(f"{' '.join(modules)} cannot be imported: {answer['desc']}")
         _say(READY)

@@ -22,7 +22,7 @@ from lean_dojo_v2.lean.text.source import SourceTheorem
 from lean_dojo_v2.lean.verify.lru_cache import LRUCache
 from lean_dojo_v2.lean.verify.outcomes import ProofOutcome
 from lean_dojo_v2.lean.verify.screening import Reason, Refusal, parse, screen
-from lean_dojo_v2.lean.verify.states import asks_kernel, open_theorem, owner_of
+from lean_dojo_v2.lean.verify.states import asks_kernel, in_file, open_theorem, owner_of
 
 ALLOWED_AXIOMS = frozenset({"propext", "Classical.choice", "Quot.sound"})
 """Axioms of Lean's own library; every other axiom is refused."""
@@ -219,8 +219,9 @@ def _check_declaration(
     kernel: bool,
 ) -> ProofOutcome:
     server.begin(owner_of(server, source))
-    fields = _fields(source, declaration + source.rest_of_block)
-    report = server.check({**fields, "tactics": hear is not None, "kernel": kernel}, timeout)
+    fields = in_file(source, declaration + source.rest_of_block)
+    asked = {"names": [source.full_name], "tactics": hear is not None, "kernel": kernel}
+    report = server.check({**fields, **asked}, timeout)
     if hear is not None:
         hear(report.said)
     first_line = source.before.count("\n") + 1
@@ -282,16 +283,6 @@ def goal_source(expression: str, levels: Sequence[str] = ()) -> SourceTheorem:
     return SourceTheorem(text, _GOAL_NAME, "<goal>", (1, 1), end, f"{head} :=", header=False)
 
 
-def _fields(source: SourceTheorem, declaration: str) -> dict[str, Any]:
-    return {
-        "file": source.before + declaration,
-        "fileName": source.file_path,
-        "names": [source.full_name],
-        "prefix": len(source.before.encode()),
-        "header": source.header,
-    }
-
-
 _statements: LRUCache[tuple[str, str]] = LRUCache(10_000)
 """What theorems state, each with the modules of the project that it was read behind."""
 
@@ -318,8 +309,8 @@ def _statement(
 def _read_statement(server: Server, source: SourceTheorem, timeout: float) -> tuple[str, str]:
     """Return the modules that a reader of the reference saw, and the statement."""
     given_up = f"{source.head} := by\n  sorry{source.closing}"
-    owner, fields = owner_of(server, source), _fields(source, given_up)
-    reference = server.judge.read(owner, server, fields, timeout)
+    fields = {**in_file(source, given_up), "names": [source.full_name]}
+    reference = server.judge.read(owner_of(server, source), server, fields, timeout)
     found = server.judge.judge(reference.export, timeout)
     stated = ABSENT if isinstance(found, str) else found[source.full_name]
     if not stated["exists"]:
