@@ -84,7 +84,7 @@ def _compile(target: Path, source: Path) -> int:
     if source.read_text("utf-8") == program().text:  # this Lean has compiled it before
         target.write_bytes(compiled_for(home).read_bytes())
         return 0
-    argv = sandboxed_argv(home, [f"--compile={MODULE}"])
+    argv = sandboxed_argv(home, {}, [f"--compile={MODULE}"])
     text, env = source.read_bytes(), environment(home)
     done = subprocess.run(argv, input=text, capture_output=True, check=False, env=env)
     sys.stdout.buffer.write(done.stderr)  # lines of JSON
@@ -100,21 +100,20 @@ def _run(main: Path, words: list[str]) -> int:
     values = dict(word.split("=", 1) for word in words if word.startswith("--"))
     if "--answers" in values:
         os.dup2(os.open(values["--answers"], os.O_WRONLY), 1)
-    project = [f"--project={values['--project']}"] if "--project" in values else []
-    readable = [Path(values["--project"])] if project else []
+    project = Path(values["--project"]) if "--project" in values else None
     image = _image(
         home,
         compiled,
         [word for word in words if not word.startswith(("--answers=", "--project="))],
     )
-    argv = sandboxed_argv(home, [f"--image={image}", *project], readable=[image, *readable])
+    argv = sandboxed_argv(home, {"image": image, "project": project})
     os.execve(argv[0], argv, environment(home))
 
 
 def _image(home: Path, compiled: Path, words: list[str]) -> Path:
     """Make the image of an engine that runs the compiled program, as the embedded one has it."""
     digest = hashlib.sha256("\0".join(words).encode() + compiled.read_bytes()).hexdigest()
-    argv = sandboxed_argv(home, [f"--program={compiled.resolve()}", *words], readable=[compiled])
+    argv = sandboxed_argv(home, {"program": compiled}, words)
 
     def make(target: IO[bytes]) -> None:
         subprocess.run(argv, stdout=target, check=True, env=environment(home))

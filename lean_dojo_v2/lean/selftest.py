@@ -23,7 +23,6 @@ Probe: TypeAlias = Callable[[Server], object]
 
 GOAL = "∀ n : Nat, n + 0 = n"
 TEXT = "theorem t (n : Nat) : n + 0 = n := by\n  rfl\n"
-_PROOF_POSITION = TEXT.index("rfl")
 _FALSE = "1 = 2"
 
 
@@ -55,9 +54,10 @@ def _problem(server: Server, probe: Probe) -> str:
         return f"{type(error).__name__}: {error}"
 
 
-def _answers(cmd: str, key: str, **payload: Any) -> Probe:
-    """Make a probe: a request whose answer has a value under a key."""
-    return lambda server: key in server.ask(cmd, payload)
+def _answers(cmd: str, right: str | Callable[[dict[str, Any]], bool], **payload: Any) -> Probe:
+    """Make a probe: a request whose answer has a value under a key, or is right."""
+    is_right = right if callable(right) else lambda answer: right in answer
+    return lambda server: is_right(server.ask(cmd, payload))
 
 
 def _on_state(cmd: str, key: str, **payload: Any) -> Probe:
@@ -110,21 +110,9 @@ def _verdict(server: Server, text: str) -> dict[str, Any]:
     return dict(found["t"])
 
 
-def _traces(server: Server) -> bool:
-    found = server.ask("dojo.trace", {"file": TEXT})
-    [step] = found["tactics"]
+def _is_traced(answer: dict[str, Any]) -> bool:
+    [step] = answer["tactics"]
     return str(step["state_before"]).strip() == "n : Nat\n⊢ n + 0 = n"
-
-
-def _compiles(server: Server) -> bool:
-    found = server.ask("dojo.compile", {"file": TEXT, "module": "T"})
-    return len(orjson.loads(found["olean"])) > 100
-
-
-def _opens(server: Server) -> bool:
-    asked = {"file": TEXT, "position": _PROOF_POSITION}
-    [goal] = server.ask("dojo.state_at", asked)["goals"]
-    return bool(goal)
 
 
 COMMANDS: dict[str, Probe] = {
@@ -146,9 +134,13 @@ COMMANDS: dict[str, Probe] = {
     "dojo.parse_tactic": _answers("dojo.parse_tactic", "kinds", tactic="simp [Nat.add_comm]"),
     "dojo.digest": _on_state("dojo.digest", "goals"),
     "dojo.check, dojo.judge": _checks,
-    "dojo.state_at": _opens,
-    "dojo.trace": _traces,
-    "dojo.compile": _compiles,
+    "dojo.state_at": _answers(
+        "dojo.state_at", lambda a: len(a["goals"]) == 1, file=TEXT, position=TEXT.index("rfl")
+    ),
+    "dojo.trace": _answers("dojo.trace", _is_traced, file=TEXT),
+    "dojo.compile": _answers(
+        "dojo.compile", lambda a: len(orjson.loads(a["olean"])) > 100, file=TEXT, module="T"
+    ),
 }
 """Probes by command."""
 

@@ -5,7 +5,6 @@ and the environment is loaded again; a forked child gets a process of its own.
 """
 
 import functools
-import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +18,7 @@ from lean_dojo_v2.lean import errors
 from lean_dojo_v2.lean.client.environments import count_environments
 from lean_dojo_v2.lean.client.records import GoalState, Session
 from lean_dojo_v2.lean.engines.native import FOREIGN_VARIABLE
-from lean_dojo_v2.lean.engines.process import EngineProcess, LaunchPlan
+from lean_dojo_v2.lean.engines.process import EngineProcess, LaunchPlan, inherited
 from lean_dojo_v2.lean.engines.protocol import with_files
 from lean_dojo_v2.lean.engines.selection import EngineName, engine_plan
 
@@ -88,7 +87,8 @@ class Engine:
         self._retired = False
         self._definitions: list[Payload] = []
         """Requests that changed the environment, to repeat in a new process."""
-        self._forget_process()
+        self._forget()
+        inherited.add(self)
         if start:
             self.restart()
 
@@ -125,13 +125,6 @@ class Engine:
         """The owner of the session's own definitions: its project, if any."""
         return "" if self.project_path is None else f"in {self.project_path}"
 
-    @property
-    def _lock(self) -> threading.RLock:
-        """The lock of the process; a forked child gets a lock and a process of its own."""
-        if self._owning_process != os.getpid():
-            self._adopt()
-        return self._process_lock
-
     def restart(self) -> None:
         """Start a fresh engine, stopping the one that runs.
 
@@ -167,13 +160,11 @@ class Engine:
 
     def _stop(self) -> None:
         """Stop the process, even while another thread waits; the next call starts another."""
-        if self._owning_process != os.getpid():
-            self._adopt()
         process = self._process
         if process is None:
             return
         process.kill()
-        with self._process_lock:
+        with self._lock:
             process.close()
             if self._process is process:
                 self._process = None
@@ -185,18 +176,10 @@ class Engine:
                 self._stop()
                 self._definitions = list(other._definitions)
 
-    def _forget_process(self) -> None:
-        self._owning_process = os.getpid()
-        self._process_lock = threading.RLock()
+    def _forget(self) -> None:
+        self._lock = threading.RLock()
         self._process = None
         self._become_new()
-
-    def _adopt(self) -> None:
-        """After a fork, leave the process to the parent."""
-        inherited = self._process
-        self._forget_process()
-        if inherited is not None:
-            inherited.detach()
 
     def _become_new(self) -> None:
         """Forget what the process was asked so far: it is gone, or as it was at its start."""
@@ -236,7 +219,7 @@ class Engine:
         try:
             if self.options:
                 self.ask("options.set", self.options)
-            if self.plan.unloaded:
+            if self.plan.loads:
                 self.ask("frontend.process", self.plan.loads, self.start_timeout)
             for fields in self._definitions:
                 self.ask("frontend.process", fields)
@@ -261,8 +244,7 @@ class Engine:
         with self._lock:
             if self._owner is None or cmd in _STATED:
                 self.begin(self.home)
-            states = {key: it for key, it in payload.items() if isinstance(it, GoalState)}
-            numbers = {key: self._id_of(state) for key, state in states.items()}
+            numbers = {k: self._id_of(it) for k, it in payload.items() if isinstance(it, GoalState)}
             if self.pid is None and not numbers:  # another process has other states
                 owner = self._owner
                 self._open()
@@ -338,8 +320,7 @@ class Engine:
         except (TypeError, UnicodeEncodeError) as error:
             raise errors.RequestParseError(f"{cmd} cannot be sent: {error}.", "encoding") from error
         process = self._process
-        if process is None:
-            raise errors.EngineDiedError("No engine runs.")
+        assert process is not None  # see `run`
         began = time.monotonic()
         try:
             answer = process.request(line, timeout)

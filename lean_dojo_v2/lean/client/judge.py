@@ -6,7 +6,6 @@ kernel on top of the library (``dojo.judge``). What was to be proved is exported
 a *reader*, which elaborates the reference and nothing else.
 """
 
-import os
 import threading
 from collections.abc import Callable, Mapping
 from hashlib import sha256
@@ -15,6 +14,7 @@ from typing import Any, TypeAlias
 import attrs
 import orjson
 
+from lean_dojo_v2.lean.engines.process import inherited
 from lean_dojo_v2.lean.errors import RequestError
 from lean_dojo_v2.lean.messages import LeanMessage
 
@@ -93,26 +93,21 @@ class Judge:
     """
 
     def __init__(self, make: Callable[[], tuple[Server, Server]]) -> None:
-        self.process = os.getpid()  # a forked child makes its own
         self._make = make
         self._made: tuple[Server, Server] | None = None
-        self._making = threading.Lock()
-        self._judging = threading.Lock()
         self._keys: dict[bytes, int] = {}
         self._held: set[int] = set()
-        self._pid: int | None = None
-        self._reading = threading.Lock()
         self._idle = 0
+        self._forget()
+        inherited.add(self)
 
-    @property
-    def _kernel(self) -> Server:
-        return self._servers()[0]
-
-    @property
-    def _reader(self) -> Server:
-        return self._servers()[1]
+    def _forget(self) -> None:
+        self._making = threading.Lock()
+        self._judging = threading.Lock()
+        self._reading = threading.Lock()
 
     def _servers(self) -> tuple[Server, Server]:
+        """Return the judge's and the reader's."""
         with self._making:
             if self._made is None:
                 self._made = self._make()
@@ -120,7 +115,7 @@ class Judge:
 
     def start(self) -> None:
         """Start both engines now, not at the first call."""
-        for server in (self._reader, self._kernel):
+        for server in reversed(self._servers()):
             server.stat()
 
     def read(
@@ -130,12 +125,13 @@ class Judge:
 
         It sees the definitions that are loaded in ``session``. It raises what ``Server.ask`` does.
         """
+        _, reader = self._servers()
         with self._reading:
             self._idle = 0
-            self._reader.load_as(session)
+            reader.load_as(session)
             # the readers of a pool's clients are one engine, and a statement may run programs, too
-            self._reader.begin(f"{owner}, for {session.client}")
-            report: ElaboratedText = self._reader.check(fields, timeout)
+            reader.begin(f"{owner}, for {session.client}")
+            report: ElaboratedText = reader.check(fields, timeout)
             return report
 
     def judge(self, export: Export, timeout: float | None) -> dict[str, Any] | str:
@@ -160,10 +156,9 @@ class Judge:
 
     def _ask(self, export: Export, timeout: float | None) -> Mapping[str, Any]:
         """Ask the judge, which has each declaration of a context sent to it once."""
-        if self._kernel.memory_mb > RECYCLE_MB:
-            self._kernel.close()
-        if self._kernel.pid is None or self._kernel.pid != self._pid:
-            self._held.clear()
+        kernel, _ = self._servers()
+        if kernel.memory_mb > RECYCLE_MB:
+            kernel.close()
         keys = [
             self._keys.setdefault(sha256(row).digest(), len(self._keys)) for row in export.context
         ]
@@ -173,13 +168,12 @@ class Judge:
         ]
         fields = {"export": {**export.rest, "context": context}}
         try:
-            answer: Mapping[str, Any] = self._kernel.ask("dojo.judge", fields, timeout)
+            answer: Mapping[str, Any] = kernel.ask("dojo.judge", fields, timeout)
         except RequestError as error:
             if error.code != _UNKNOWN or not self._held:
                 raise
-            self._held.clear()  # it is another process by now
+            self._held.clear()  # it is another process by now, and has had none of them
             return self._ask(export, timeout)
-        self._pid = self._kernel.pid
         self._held.update(keys)
         return answer
 
@@ -187,6 +181,6 @@ class Judge:
         self._idle += 1
         if self._idle >= IDLE_JUDGEMENTS and self._reading.acquire(blocking=False):
             try:
-                self._reader.close()
+                self._servers()[1].close()
             finally:
                 self._reading.release()

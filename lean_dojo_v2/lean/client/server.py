@@ -9,7 +9,6 @@ the next call, and the environment is loaded again; no process outlives it.
 import asyncio
 import functools
 import inspect
-import os
 import tempfile
 from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -133,7 +132,7 @@ class Server(Engine):
     @property
     def judge(self) -> Judge:
         """The engines that give verdicts; they start when first needed."""
-        if self._judge is None or self._judge.process != os.getpid():  # a forked child has its own
+        if self._judge is None:
             self._judge, self._owns_judge = self.make_judge(), True
         return self._judge
 

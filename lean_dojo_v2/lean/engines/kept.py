@@ -41,18 +41,17 @@ def find_kept(place: str, key: str) -> Path | None:
 
 def kept(place: str, key: str, make: Make, is_good: Callable[[Path], bool] = is_ours) -> Path:
     """Return a file, made if missing or no good; a failure is an EngineUnavailableError."""
-    folder, _, name = place.partition("*")
-    home = user_cache().absolute() / folder
-    target = home / f"{key}{name}"
+    cache = user_cache().absolute()
+    target = cache / place.replace("*", key)
     if is_good(target):
         return target
-    with locked(home, "What an engine starts from cannot be written"):
+    with locked(cache / place.partition("*")[0], "What an engine starts from cannot be written"):
         if not is_good(target):
             for left in target.parent.glob(f".*{target.suffix}.*.tmp"):  # of a killed process
                 left.unlink()
             with atomic_writer(target) as stream:
                 make(stream)
-            made = sorted(home.glob(f"*{name}"), key=lambda path: path.stat().st_mtime)
+            made = sorted(cache.glob(place), key=lambda path: path.stat().st_mtime)
             for old in made[:-_KEPT]:
                 old.unlink()
     return target

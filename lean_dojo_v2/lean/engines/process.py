@@ -39,7 +39,19 @@ LOG_LIMIT = 8_192
 """Bytes of the engine's log kept for error messages."""
 DEFAULT_ANSWER_LIMIT = 256 * MEGABYTE
 WATCH_INTERVAL = 0.05
-"""Seconds between memory checks of a busy engine."""
+"""Seconds between checks of a busy engine's memory and time."""
+
+
+inherited: weakref.WeakSet[Any] = weakref.WeakSet()
+"""What a forked child has to ``_forget``, because its engines and locks are the parent's."""
+
+
+def _begin_anew() -> None:
+    for one in list(inherited):
+        one._forget()  # noqa: SLF001 - what it is there for
+
+
+os.register_at_fork(after_in_child=_begin_anew)
 
 
 @attrs.frozen
@@ -60,8 +72,8 @@ class Capabilities:
 class LaunchPlan:
     """How to start an engine of a kind, ``"native"`` or ``"embedded"``, with its whole environment.
 
-    ``capabilities`` describe it (use them instead of ``kind``), ``unloaded`` names modules to
-    import once it runs, and ``what`` is its name in errors.
+    ``capabilities`` describe it (use them instead of ``kind``), ``loads`` are the fields of a
+    ``frontend.process`` request to begin with, if any, and ``what`` is its name in errors.
     """
 
     kind: str
@@ -70,13 +82,7 @@ class LaunchPlan:
     what: str
     capabilities: Capabilities
     cwd: str | None = None
-    unloaded: tuple[str, ...] = ()
-
-    @property
-    def loads(self) -> Mapping[str, Any]:
-        """Fields of the ``frontend.process`` request that imports ``unloaded`` permanently."""
-        header = "\n".join(f"import {module}" for module in self.unloaded)
-        return {"file": header, "readHeader": True, "inheritEnv": True}
+    loads: Mapping[str, Any] = attrs.field(factory=dict)
 
 
 class EngineProcess:
@@ -104,8 +110,13 @@ class EngineProcess:
         self._log = bytearray()
         self._process = _spawn(plan)
         self._stdin, self._stdout, self._stderr = _pipes(self._process)
-        self._finalizer = weakref.finalize(self, _stop, self._process, os.getpid())
-        self._expect_ready(start_timeout)
+        self._finalizer = weakref.finalize(self, _stop, self._process)
+        inherited.add(self)
+        line = self._exchange(b"", start_timeout).strip()
+        if line != READY:
+            said = line[:200].decode(errors="replace")
+            self.fail(EngineProtocolError, f"did not start with {READY.decode()!r}: {said!r}")
+        self._started = True
 
     @property
     def pid(self) -> int:
@@ -142,11 +153,7 @@ class EngineProcess:
                 unexpected output. It is then stopped with its process group.
         """
         self._refuse_unexpected()
-        try:
-            return self._exchange(memoryview(line + b"\n"), timeout)
-        except BaseException:  # Ctrl-C as well: a late answer would be taken for the next one
-            self.close()
-            raise
+        return self._exchange(line + b"\n", timeout)
 
     def reset(self, timeout: float | None) -> bool:
         """Put the engine back to its state right after its start, and return whether it is there.
@@ -173,49 +180,44 @@ class EngineProcess:
         """Stop the process and wait for its end. Safe to call twice, not during a request."""
         self._finalizer()
 
-    def detach(self) -> None:
-        """Forget a process inherited by ``fork``, which belongs to the parent."""
+    def _forget(self) -> None:
         self._finalizer.detach()
         for stream in (self._stdin, self._stdout, self._stderr):
             stream.close()
 
-    def _exchange(self, to_write: memoryview, timeout: float | None) -> bytes:
-        deadline = None if timeout is None else time.monotonic() + timeout
+    def _exchange(self, to_send: bytes, timeout: float | None) -> bytes:
+        """Send some bytes, and wait for a line."""
+        began = time.monotonic()
+        to_write = memoryview(to_send)
         poll = select.poll()
         poll.register(self._stdout, select.POLLIN)
         poll.register(self._stderr, select.POLLIN)
         if to_write:
             poll.register(self._stdin, select.POLLOUT)
-        next_check = time.monotonic() + WATCH_INTERVAL
-        while True:
-            events = poll.poll(self._wait_ms(deadline))
-            for descriptor, event in events:
-                if descriptor == self._stdin.fileno():
-                    to_write = self._write_some(to_write, poll)
-                elif descriptor == self._stderr.fileno():
-                    if not self._read_log() and event & select.POLLHUP:
-                        poll.unregister(descriptor)
-                else:
-                    answer = self._read_answer()
-                    if answer is not None:
+        next_check = began + WATCH_INTERVAL
+        try:
+            while True:
+                for descriptor, event in poll.poll(WATCH_INTERVAL * 1000):
+                    if descriptor == self._stdin.fileno():
+                        to_write = self._write_some(to_write, poll)
+                    elif descriptor == self._stderr.fileno():
+                        if not self._read_log() and event & select.POLLHUP:
+                            poll.unregister(descriptor)
+                    elif (answer := self._read_answer()) is not None:
                         return answer
-            # By the clock, since an engine may flood its log for ever.
-            if not events or time.monotonic() >= next_check:
-                self._check_limits(deadline, timeout)
-                next_check = time.monotonic() + WATCH_INTERVAL
+                # By the clock, since an engine may flood its log for ever.
+                if time.monotonic() >= next_check:
+                    self._check_limits(began, timeout)
+                    next_check = time.monotonic() + WATCH_INTERVAL
+        except BaseException:  # Ctrl-C as well: a late answer would be taken for the next one
+            self.close()
+            raise
 
-    def _wait_ms(self, deadline: float | None) -> float | None:
-        """How long to wait for the next event, in milliseconds."""
-        left = None if deadline is None else max(0.0, deadline - time.monotonic())
-        if self.memory_limit_mb is not None:
-            left = WATCH_INTERVAL if left is None else min(left, WATCH_INTERVAL)
-        return None if left is None else left * 1000 + 1
-
-    def _check_limits(self, deadline: float | None, timeout: float | None) -> None:
+    def _check_limits(self, began: float, timeout: float | None) -> None:
         limit = self.memory_limit_mb
         if limit is not None and (used := self.memory_mb) > limit:
             self.fail(EngineMemoryError, f"grew to {used:.0f} MB; its limit is {limit} MB")
-        if deadline is not None and time.monotonic() >= deadline:
+        if timeout is not None and time.monotonic() - began >= timeout:
             self.fail(EngineTimeoutError, f"did not answer within {timeout:g} s")
 
     def _write_some(self, to_write: memoryview, poll: select.poll) -> memoryview:
@@ -261,26 +263,10 @@ class EngineProcess:
         """Stop an engine with unexpected output, which would be taken for the next answer."""
         if not self._finalizer.alive:
             raise EngineDiedError(f"The {self.plan.what} is closed.")
-        if not self._unread:
-            try:
-                self._unread += os.read(self._stdout.fileno(), CHUNK)
-            except BlockingIOError:
-                return
-            if not self._unread:
-                self.mark_dead()
-        said = self._unread[:200].decode(errors="replace")
-        self.fail(EngineProtocolError, f"sent unexpected output: {said!r}")
-
-    def _expect_ready(self, timeout: float) -> None:
-        try:
-            line = self._exchange(memoryview(b""), timeout).strip()
-        except BaseException:
-            self.close()
-            raise
-        if line != READY:
-            said = line[:200].decode(errors="replace")
-            self.fail(EngineProtocolError, f"did not start with {READY.decode()!r}: {said!r}")
-        self._started = True
+        line = None if self._unread else self._read_answer()
+        if line is not None or self._unread:
+            said = (line or self._unread)[:200].decode(errors="replace")
+            self.fail(EngineProtocolError, f"sent unexpected output: {said!r}")
 
     def mark_dead(self, reason: str = "") -> NoReturn:
         """Report a process that has ended or announced its end, maybe for lack of memory."""
@@ -348,10 +334,8 @@ def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes], IO[b
     return process.stdin, process.stdout, process.stderr
 
 
-def _stop(process: subprocess.Popen[bytes], owner: int) -> None:
+def _stop(process: subprocess.Popen[bytes]) -> None:
     """Kill the process group and reap it. Runs at the latest when the interpreter shuts down."""
-    if os.getpid() != owner:
-        return  # a forked child must not kill its parent's engine
     # Even if its leader has ended, since children may live on in its group. The group's id can be
     # reused only after the leader is reaped, so it is killed before that.
     kill_group(process)

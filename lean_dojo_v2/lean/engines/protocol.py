@@ -8,6 +8,7 @@ Pantograph's for every engine.
 import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -104,10 +105,9 @@ def serve_protocol(
     plan = engine_plan(engine, modules, project=project, core_options=options)
     process = EngineProcess(plan)
     try:
-        if plan.unloaded:
-            line = b"frontend.process " + orjson.dumps(plan.loads)
-            if "error" in (answer := orjson.loads(process.request(line, None))):
-                raise UsageError(f"{' '.join(modules)} cannot be imported: {answer['desc']}")
+        answer = _ask(process, "frontend.process", plan.loads) if plan.loads else {}
+        if "error" in answer:
+            raise UsageError(f"{' '.join(modules)} cannot be imported: {answer['desc']}")
         _say(READY)
         for line in sys.stdin.buffer:
             if not line.strip():
@@ -127,12 +127,12 @@ def _answer(process: EngineProcess, line: bytes) -> bytes:
     cmd, payload = _command(line)
     if payload is None or cmd not in _HANDLERS:
         return process.request(line, None)
+    return orjson.dumps(with_files(cmd, payload, partial(_ask, process)))
 
-    def ask(cmd: str, fields: Fields) -> Answer:
-        line = cmd.encode() + b" " + orjson.dumps(fields)
-        return dict(orjson.loads(process.request(line, None)))
 
-    return orjson.dumps(with_files(cmd, payload, ask))
+def _ask(process: EngineProcess, cmd: str, fields: Fields) -> Answer:
+    line = cmd.encode() + b" " + orjson.dumps(fields)
+    return dict(orjson.loads(process.request(line, None)))
 
 
 def _command(line: bytes) -> tuple[str, Fields | None]:

@@ -63,7 +63,9 @@ def engine_plan(
         memory_limit_mb=memory_limit_mb,
     )
     # It has the project's modules as sources, imported by a header.
-    return attrs.evolve(plan, unloaded=tuple(imports) if own else ())
+    header = "\n".join(f"import {module}" for module in imports)
+    loads = {"file": header, "readHeader": True, "inheritEnv": True}
+    return attrs.evolve(plan, loads=loads) if own else plan
 
 
 def select_engine(

@@ -32,6 +32,7 @@ import attrs
 
 from lean_dojo_v2.lean.client.judge import Judge
 from lean_dojo_v2.lean.client.server import Server
+from lean_dojo_v2.lean.engines.process import inherited
 from lean_dojo_v2.lean.engines.selection import EngineName, chosen_engine
 from lean_dojo_v2.lean.pool.scheduling import Request, Scheduler, Slot
 
@@ -81,38 +82,32 @@ class PoolConfig:
 
 
 class LocalSlot:
-    """An engine of this process."""
+    """An engine of this process, whose life is its process id."""
+
+    life: object = None
 
     def __init__(self, config: PoolConfig, judge: Judge | None = None) -> None:
         self._config = config
         self._server = config.server()
-        self._owner: str | None = None
         if judge is not None:
             self._server.share_judge(judge)
 
     def call(self, fn: Callable[..., Any], args: tuple[Any, ...], owner: str | None) -> Any:
         """Run ``fn(server, *args)`` for an owner; see :class:`.Slot`."""
-        if owner != self._owner:
+        if owner != self._server.client:
             self._server.leave()
-        self._owner = self._server.client = owner
+        self._server.client = owner
         try:
             return fn(self._server, *args)
         finally:
             limit = self._config.recycle_memory_mb
             if limit is not None and self._server.memory_mb > limit:
                 self._server.close()
-
-    def life(self) -> object:
-        """Return the engine's process id."""
-        return self._server.pid
-
-    def interrupt(self) -> None:
-        """Kill the engine for good."""
-        self._server.retire()
+            self.life = self._server.pid
 
     def close(self) -> None:
-        """Stop the engine."""
-        self._server.close()
+        """Kill the engine for good."""
+        self._server.retire()
 
 
 class EnginePool:
@@ -134,8 +129,8 @@ class EnginePool:
         self.config = attrs.evolve(config or PoolConfig(), **settings)
         self._lock = threading.Lock()
         self._scheduler: Scheduler | None = None
-        self._finalizer: weakref.finalize[[Scheduler, Judge, int], EnginePool] | None = None
-        _inherited.add(self)
+        self._finalizer: weakref.finalize[[], EnginePool] | None = None
+        inherited.add(self)
 
     def __enter__(self) -> Self:
         return self
@@ -196,24 +191,18 @@ class EnginePool:
             if self._scheduler is None:
                 judge = self.config.server().make_judge()
                 slots = [self._make_slot(judge) for _ in range(self.config.size)]
-                scheduler = Scheduler(slots)
-                self._scheduler = scheduler
-                self._finalizer = weakref.finalize(self, _close, scheduler, judge, os.getpid())
+                self._scheduler = Scheduler(slots, judge)
+                self._finalizer = weakref.finalize(self, self._scheduler.close)
             return self._scheduler
 
     def _forget(self) -> None:
+        if self._finalizer is not None:
+            self._finalizer.detach()
         self._lock = threading.Lock()
         self._scheduler = self._finalizer = None
 
     def _make_slot(self, judge: Judge) -> Slot:
         return LocalSlot(self.config, judge)
-
-
-def _close(scheduler: Scheduler, judge: Judge, owner: int) -> None:
-    """Close a scheduler, unless this is a forked child, which has none of its threads."""
-    if os.getpid() == owner:
-        scheduler.close()
-        judge.close()
 
 
 def _name_of(args: tuple[Any, ...]) -> str:
@@ -234,6 +223,25 @@ _Pools: TypeAlias = OrderedDict[Path | None, _Open]
 """A configuration's pools by repository, the most recently used last."""
 
 
+class _Shared:
+    """What the users in this process share: pools by configuration, and the lock on them."""
+
+    def __init__(self) -> None:
+        self._forget()
+        inherited.add(self)
+
+    def _forget(self) -> None:
+        self.lock = threading.Lock()
+        self.pools: weakref.WeakValueDictionary[str, _Pools] = weakref.WeakValueDictionary()
+
+    def answered(self, entry: _Open) -> None:
+        with self.lock:
+            entry.unanswered -= 1
+
+
+_shared = _Shared()
+
+
 class SharedEngines:
     """One user's handle of engines shared in this process; safe to use from several threads.
 
@@ -248,7 +256,7 @@ class SharedEngines:
         self.kept = kept
         self._key = f"{config} {kept}"
         self._pools: _Pools | None = None
-        _inherited.add(self)
+        inherited.add(self)
 
     def __reduce__(self) -> tuple[type[Self], tuple[PoolConfig, int]]:
         return type(self), (self.config, self.kept)
@@ -256,7 +264,7 @@ class SharedEngines:
     @property
     def projects(self) -> list[Path | None]:
         """The repositories with open pools, the most recently used last."""
-        with _lock:
+        with _shared.lock:
             return list(self._pools or ())
 
     def submit(
@@ -277,8 +285,8 @@ class SharedEngines:
             EngineUnavailableError: If no Lean engine can serve the repository.
         """
         # Under one lock, so that close() comes before or after all of it.
-        with _lock:
-            pools = self._pools = self._pools or _shared.setdefault(self._key, OrderedDict())
+        with _shared.lock:
+            pools = self._pools = self._pools or _shared.pools.setdefault(self._key, OrderedDict())
             entry = pools.get(project) or _Open(EnginePool(self.config, project_path=project))
             future = entry.pool.submit(fn, *args, header=header, name=name, owner=owner)
             entry.unanswered += 1
@@ -287,7 +295,7 @@ class SharedEngines:
             pools.move_to_end(project)
             idle = [one for one, found in pools.items() if not found.unanswered]
             excess = [pools.pop(one) for one in idle[: max(0, len(pools) - self.kept)]]
-        future.add_done_callback(lambda _: _answered(entry))
+        future.add_done_callback(lambda _: _shared.answered(entry))
         # Not under the lock, since stopping processes takes time.
         for one in excess:
             one.pool.close()
@@ -295,7 +303,7 @@ class SharedEngines:
 
     def close(self) -> None:
         """Release them; a repository's last user stops them. The next request starts others."""
-        with _lock:
+        with _shared.lock:
             pools, self._pools = self._pools or OrderedDict(), None
             for entry in pools.values():
                 entry.users.discard(self)
@@ -306,30 +314,6 @@ class SharedEngines:
 
     def _forget(self) -> None:
         self._pools = None
-
-
-def _answered(entry: _Open) -> None:
-    with _lock:
-        entry.unanswered -= 1
-
-
-_lock = threading.Lock()
-_shared: weakref.WeakValueDictionary[str, _Pools] = weakref.WeakValueDictionary()
-_inherited: weakref.WeakSet[EnginePool | SharedEngines] = weakref.WeakSet()
-"""What a forked child inherits, although engines and locks belong to the parent."""
-
-
-def _begin_anew() -> None:
-    """Reset in a forked child."""
-    global _lock  # noqa: PLW0603 - a lock that another thread of the parent held stays locked
-    _lock = threading.Lock()
-    _shared.clear()
-    for one in list(_inherited):
-        one._forget()  # noqa: SLF001 - a part of the class
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_begin_anew)
 
 
 def shared_engines(

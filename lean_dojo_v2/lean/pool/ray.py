@@ -54,12 +54,13 @@ class RayEnginePool(EnginePool):
 class RaySlot:
     """An engine in an actor; the actor starts with the first request."""
 
+    life: object = None
+
     def __init__(self, config: PoolConfig, resources: dict[str, Any]) -> None:
         self._ray = started_ray()
         self._config = config
         self._resources = resources
         self._actor: Any = None
-        self._life: object = None
         self._retired = False
 
     def call(self, fn: Callable[..., Any], args: tuple[Any, ...], owner: str | None) -> Any:
@@ -72,41 +73,30 @@ class RaySlot:
             remote = self._ray.remote(**self._resources, max_concurrency=2)(EngineActor)
             self._actor = remote.remote(self._config)
         try:
-            self._life, result, error = self._ray.get(self._actor.call.remote(fn, args, owner))
+            self.life, result, error = self._ray.get(self._actor.call.remote(fn, args, owner))
         except errors.RayActorError as lost:
-            self._actor, self._life = None, None
+            self._actor = self.life = None
             raise EngineDiedError(f"The Ray actor of a Lean engine is gone: {lost}") from lost
         if error is not None:
             raise error
         return result
 
-    def life(self) -> object:
-        """Return the engine's process id and node, as of the last request."""
-        return self._life
-
-    def interrupt(self) -> None:
+    def close(self) -> None:
         """Kill the actor and its engine for good."""
         self._retired = True
-        self.close()
-
-    def close(self) -> None:
-        """Kill the actor; its engine ends with it."""
         actor, self._actor = self._actor, None
         if actor is None or not self._ray.is_initialized():
             return
         errors = self._ray.exceptions
         try:  # a killed actor has no time to stop its engine
-            self._ray.get(actor.stop.remote(), timeout=_STOP_TIMEOUT)
+            self._ray.get(actor.close.remote(), timeout=_STOP_TIMEOUT)
         except (errors.RayActorError, errors.GetTimeoutError):
             log.warning("an engine's actor did not stop by itself, so it is killed")
         self._ray.kill(actor)
 
 
-class EngineActor:
+class EngineActor(LocalSlot):
     """An actor with one engine."""
-
-    def __init__(self, config: PoolConfig) -> None:
-        self._slot = LocalSlot(config)
 
     def call(
         self, fn: Callable[..., Any], args: tuple[Any, ...], owner: str | None
@@ -114,14 +104,10 @@ class EngineActor:
         """Return the engine's life, the result and the error, which Ray would wrap if raised."""
         result, failure = None, None
         try:
-            result = self._slot.call(fn, args, owner)
+            result = super().call(fn, args, owner)
         except Exception as error:
             failure = error.with_traceback(None)
-        return self._slot.life(), result, failure
-
-    def stop(self) -> None:
-        """Stop the engine for good, also during a request."""
-        self._slot.interrupt()
+        return self.life, result, failure
 
 
 def started_ray() -> Any:

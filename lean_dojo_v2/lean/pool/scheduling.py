@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import attrs
 
 from lean_dojo_v2.lean import errors
+from lean_dojo_v2.lean.client.judge import Judge
 
 ATTEMPTS = 2
 """Number of engines that a request may kill before it fails."""
@@ -25,20 +26,17 @@ JOIN_SECONDS = 10.0
 class Slot(Protocol):
     """A place for one engine: in this process, or in an actor elsewhere."""
 
+    life: object
+    """What changes when its engine is replaced, as of the last call; ``None`` if none runs."""
+
     def call(self, fn: Callable[..., Any], args: tuple[Any, ...], owner: str | None) -> Any:
         """Run ``fn(server, *args)`` on an engine that has elaborated no other owner's text.
 
         One that has then grown too large is stopped; the next call starts another.
         """
 
-    def life(self) -> object:
-        """Return a value that changes whenever the engine is replaced; ``None`` while none runs."""
-
-    def interrupt(self) -> None:
-        """Kill the engine, from any thread."""
-
     def close(self) -> None:
-        """Stop the engine."""
+        """Kill the engine for good, from any thread."""
 
 
 @attrs.define(eq=False)
@@ -72,7 +70,8 @@ class Worker:
 class Scheduler:
     """Workers, one thread each, and the requests that wait for them."""
 
-    def __init__(self, slots: list[Slot]) -> None:
+    def __init__(self, slots: list[Slot], judge: Judge) -> None:
+        self._judge = judge
         self._changed = threading.Condition()
         self._waiting: deque[Request] = deque()
         self._idle: list[Worker] = []
@@ -94,7 +93,7 @@ class Scheduler:
             self._changed.notify_all()
 
     def close(self) -> None:
-        """Cancel waiting requests, interrupt running ones, and stop all engines."""
+        """Cancel waiting requests, interrupt running ones, and stop all engines and the judge."""
         with self._changed:
             self._closed = True
             waiting, self._waiting = self._waiting, deque()
@@ -102,19 +101,17 @@ class Scheduler:
         for request in waiting:
             request.future.cancel()
         for worker in self._workers:
-            worker.slot.interrupt()
+            worker.slot.close()
         for thread in self._threads:
             if thread is not threading.current_thread():
                 thread.join(timeout=JOIN_SECONDS)
+        self._judge.close()
 
     def _work(self, worker: Worker) -> None:
-        try:
-            while (request := self._next(worker)) is not None:
-                if request.future.set_running_or_notify_cancel():
-                    self._perform(worker, request)
-                del request  # its arguments and result must not live until the next one comes
-        finally:
-            worker.slot.close()
+        while (request := self._next(worker)) is not None:
+            if request.future.set_running_or_notify_cancel():
+                self._perform(worker, request)
+            del request  # its arguments and result must not live until the next one comes
 
     def _next(self, worker: Worker) -> Request | None:
         """Wait for a request that this worker should take; ``None`` at the end."""
@@ -180,7 +177,7 @@ class Scheduler:
     def _note_header(self, worker: Worker, request: Request) -> None:
         """Record what the worker's engine has loaded."""
         with self._changed:
-            life = worker.slot.life()
+            life = worker.slot.life
             if life != worker.life or life is None:
                 worker.warm.clear()
             worker.life = life

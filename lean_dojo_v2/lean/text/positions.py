@@ -51,10 +51,5 @@ class PositionMap:
     def index_of_utf16(self, line: int, unit: int) -> int:
         """Return the index of an editor's position: ``line`` from 0, ``unit`` from 0 in UTF-16."""
         start = self.index(line + 1, 0)
-        if self._ascii:
-            return min(start + unit, len(self.text))
-        index = start
-        while unit > 0 and index < len(self.text):
-            unit -= 2 if ord(self.text[index]) > 0xFFFF else 1
-            index += 1
-        return index
+        units = self.text[start : start + unit].encode("utf-16-le", "surrogatepass")
+        return start + len(units[: 2 * unit].decode("utf-16-le", "replace"))

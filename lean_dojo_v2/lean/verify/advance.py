@@ -236,9 +236,7 @@ class _Judge:
                 axioms=ALLOWED_AXIOMS,
                 timeout=self.timeout,
             )
-        except (errors.EngineLostError, errors.EngineUnavailableError, errors.StaleStateError):
-            raise
-        except errors.LeanError:
+        except (errors.TacticFailure, errors.RequestError):
             return False
         return after.is_solved
 

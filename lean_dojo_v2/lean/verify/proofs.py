@@ -16,14 +16,13 @@ from lean_dojo_v2.lean.client.judge import ElaboratedText
 from lean_dojo_v2.lean.client.records import Goal, GoalState
 from lean_dojo_v2.lean.client.server import Server
 from lean_dojo_v2.lean.messages import LeanMessage, Severity
-from lean_dojo_v2.lean.text.helpers import split_helpers
-from lean_dojo_v2.lean.text.lexer import without_end
+from lean_dojo_v2.lean.text.helpers import HELPER_DECLARATION, split_helpers
+from lean_dojo_v2.lean.text.lexer import code_tokens, without_end
 from lean_dojo_v2.lean.text.source import SourceTheorem
-from lean_dojo_v2.lean.verify.helpers import as_tactic, place_for_helpers, screen_helper
 from lean_dojo_v2.lean.verify.lru_cache import LRUCache
 from lean_dojo_v2.lean.verify.outcomes import ProofOutcome
 from lean_dojo_v2.lean.verify.screening import Reason, Refusal, parse, screen
-from lean_dojo_v2.lean.verify.states import asks_kernel, open_theorem, owner_of
+from lean_dojo_v2.lean.verify.states import asks_kernel, in_file, open_theorem, owner_of
 
 ALLOWED_AXIOMS = frozenset({"propext", "Classical.choice", "Quot.sound"})
 """Axioms of Lean's own library; every other axiom is refused."""
@@ -47,6 +46,15 @@ _NEEDS_PROGRAM = (
     "engine cannot; a native engine can, but what bv_decide proves rests on native code"
 )
 _SORRY_WARNING = re.compile(r"declaration uses [`']sorry[`']")
+
+# Declarations before a proof are hostile input like it. The check of the finished theorem is what
+# counts: it compares the elaborated statement, which a helper may not change, and reads axioms.
+# These walls say why for what is no helper: an instance, a notation, a macro, a program.
+_IN_HELPERS = frozenset({"where", "termination_by", "decreasing_by"})
+"""Words of a declaration that a block of tactics may not contain."""
+_ATTRIBUTES = re.compile(r"(?:@\[\s*simp\s*\]\s*)*")
+_PROGRAMS = frozenset({"Lean", "Syntax", "TSyntax", "Expr", "autoParam", "Macro"})
+"""Parts of names: with a definition of such a type a text could make a program of its own."""
 
 
 def check_proof(
@@ -85,11 +93,12 @@ def _judge_helpers(
     timeout: float,
 ) -> ProofOutcome | None:
     """Refuse declarations before a proof by their text and their syntax."""
-    if helpers and not place_for_helpers(source):
+    before = [token.text for token in code_tokens(source.before[-200:])]
+    if helpers and (source.in_mutual_block or before[-1:] == ["in"]):
         return ProofOutcome(False, "no declaration may stand before this theorem")
     for helper in helpers:
         refusal = screen_helper(helper, source.own_names)
-        if refusal is None and (tactic := as_tactic(helper)) is not None:
+        if refusal is None and (tactic := _as_tactic(helper)) is not None:
             try:
                 refusal = _parse_block(
                     server, tactic, source.own_names, open_state, timeout, helper=True
@@ -99,6 +108,29 @@ def _judge_helpers(
         if refusal is not None:
             return refused(refusal)
     return None
+
+
+def screen_helper(helper: str, own_names: Collection[str]) -> Refusal | None:
+    """Judge a declaration by its text alone; it must not cite ``own_names``."""
+    found = HELPER_DECLARATION.match(helper)
+    if found is None:
+        return screen(helper, whole_proof=True) or Refusal(Reason.COMMAND, "no plain declaration")
+    if not _ATTRIBUTES.fullmatch(found["attributes"]):
+        return Refusal(Reason.SCOPE, f"sets the attribute {found['attributes'].strip()!r:.80}")
+    for token in code_tokens(helper):
+        if token.kind == "ident" and (parts := _PROGRAMS.intersection(token.text.split("."))):
+            return Refusal(Reason.METAPROGRAM, f"uses {min(parts)!r}")
+    rest = f"{found['name']}{helper[found.end() :]}"
+    return screen(rest, whole_proof=True, own_names=own_names, allowed=_IN_HELPERS)
+
+
+def _as_tactic(helper: str) -> str | None:
+    """Return a declaration as a tactic to parse; ``None`` if Lean has no such tactic."""
+    found = HELPER_DECLARATION.match(helper)
+    if found is None or found["keyword"] in {"inductive", "structure"}:
+        return None
+    words = [token for token in code_tokens(helper) if token.text == "where"]
+    return None if words else f"let rec {found['name']}{helper[found.end() :]}"
 
 
 def judge_text(
@@ -187,8 +219,9 @@ def _check_declaration(
     kernel: bool,
 ) -> ProofOutcome:
     server.begin(owner_of(server, source))
-    fields = _fields(source, declaration + source.rest_of_block)
-    report = server.check({**fields, "tactics": hear is not None, "kernel": kernel}, timeout)
+    fields = in_file(source, declaration + source.rest_of_block)
+    asked = {"names": [source.full_name], "tactics": hear is not None, "kernel": kernel}
+    report = server.check({**fields, **asked}, timeout)
     if hear is not None:
         hear(report.said)
     first_line = source.before.count("\n") + 1
@@ -250,16 +283,6 @@ def goal_source(expression: str, levels: Sequence[str] = ()) -> SourceTheorem:
     return SourceTheorem(text, _GOAL_NAME, "<goal>", (1, 1), end, f"{head} :=", header=False)
 
 
-def _fields(source: SourceTheorem, declaration: str) -> dict[str, Any]:
-    return {
-        "file": source.before + declaration,
-        "fileName": source.file_path,
-        "names": [source.full_name],
-        "prefix": len(source.before.encode()),
-        "header": source.header,
-    }
-
-
 _statements: LRUCache[tuple[str, str]] = LRUCache(10_000)
 """What theorems state, each with the modules of the project that it was read behind."""
 
@@ -286,8 +309,8 @@ def _statement(
 def _read_statement(server: Server, source: SourceTheorem, timeout: float) -> tuple[str, str]:
     """Return the modules that a reader of the reference saw, and the statement."""
     given_up = f"{source.head} := by\n  sorry{source.closing}"
-    owner, fields = owner_of(server, source), _fields(source, given_up)
-    reference = server.judge.read(owner, server, fields, timeout)
+    fields = {**in_file(source, given_up), "names": [source.full_name]}
+    reference = server.judge.read(owner_of(server, source), server, fields, timeout)
     found = server.judge.judge(reference.export, timeout)
     stated = ABSENT if isinstance(found, str) else found[source.full_name]
     if not stated["exists"]:

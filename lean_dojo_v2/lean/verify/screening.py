@@ -229,7 +229,7 @@ def _without_comments(text: str) -> str:
     return kept + text[position:]
 
 
-def _words(text: str, allowed: Collection[str] = ()) -> Refusal | None:
+def _words(text: str, allowed: Collection[str]) -> Refusal | None:
     if match := _PERCENT.search(text) or _INCLUDE.search(text):
         return Refusal(Reason.METAPROGRAM, f"uses {match[0]!r}")
     if match := _HASH_WORD.search(text):
@@ -244,14 +244,11 @@ def _words(text: str, allowed: Collection[str] = ()) -> Refusal | None:
             if standalone and word not in allowed and (reason := _KEYWORDS.get(word)):
                 return Refusal(reason, f"uses {word!r}")
             for part in re.split(r"[.?!]", word):
-                if reason := _reason_of(part):
+                if part.startswith("unsafe"):  # names like `unsafeRunMetaM` are many
+                    return Refusal(Reason.UNSAFE, f"uses {part!r}")
+                if reason := _COMPONENTS.get(part):
                     return Refusal(reason, f"uses {part!r}")
     return None
-
-
-def _reason_of(part: str) -> Reason | None:
-    """Return why a part of a name is refused; names like `unsafeRunMetaM` are many."""
-    return Reason.UNSAFE if part.startswith("unsafe") else _COMPONENTS.get(part)
 
 
 def _settings(text: str) -> Refusal | None:

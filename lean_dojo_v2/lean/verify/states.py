@@ -75,14 +75,21 @@ def state_at(
     """Open the state between the two parts of a declaration (``dojo.state_at``)."""
     server.begin(owner_of(server, source))
     fields = {
-        "file": source.before + played + rest,
-        "fileName": source.file_path,
+        **in_file(source, played + rest),
         "position": len((source.before + played).encode()),
-        "prefix": len(source.before.encode()),
-        "header": source.header,
         "kernel": asks_kernel(source, source.declaration),
     }
     return server.request_state("dojo.state_at", {**fields, **flags})
+
+
+def in_file(source: SourceTheorem, declaration: str) -> dict[str, Any]:
+    """Return the fields of a request about a declaration in a theorem's place."""
+    return {
+        "file": source.before + declaration,
+        "fileName": source.file_path,
+        "prefix": len(source.before.encode()),
+        "header": source.header,
+    }
 
 
 def asks_kernel(source: SourceTheorem, declaration: str) -> bool:

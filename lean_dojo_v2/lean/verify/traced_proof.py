@@ -76,38 +76,33 @@ def _block_of(proof: str) -> tuple[int, list[tuple[int, str]]]:
 
 
 class _Declaration:
-    """The text of a declaration with a proof, and the places of the proof's characters in it."""
+    """A file up to a declaration with a proof, and the places of the proof's characters in it."""
 
     def __init__(self, source: SourceTheorem, proof: str) -> None:
-        self._places = PositionMap(source.with_proof(proof))
-        self._statement, self._lines = _block_of(proof)
+        helpers, self._lines = _block_of(proof)
+        self._places = PositionMap(source.before + source.with_proof(proof))
+        self._begin = len(source.before)
+        self._statement = self._begin + helpers
         self._start = self._statement + len(source.head) + len(" := by\n")
-        self._bytes_before = len(source.before.encode())
-        self._lines_before = source.before.count("\n")
-        self._column_before = len(source.before) - (source.before.rfind("\n") + 1)
 
     def at_byte(self, offset: int) -> int | None:
         """Return the index in the proof of a byte of the file; ``None`` before the block."""
-        return self._in_proof(self._places.index_of_byte(offset - self._bytes_before))
+        return self._in_proof(self._places.index_of_byte(offset))
 
     def at(self, position: Position) -> int | None:
         """Return the index in the proof of a message's position; ``None`` before the block."""
-        index = self._index(position)
-        return None if index is None else self._in_proof(index)
+        return self._in_proof(self._index(position))
 
     def holds(self, position: Position) -> bool:
         """Whether a message is about the declaration, not about the file before it."""
-        return self._index(position) is not None
+        return self._index(position) >= self._begin
 
     def in_statement(self, position: Position) -> bool:
         """Whether a message is about the statement, or about the block as a whole."""
-        index = self._index(position)
-        return index is not None and self._statement <= index < self._start
+        return self._statement <= self._index(position) < self._start
 
-    def _index(self, position: Position) -> int | None:
-        line = position.line - self._lines_before
-        column = position.column - (self._column_before if line == 1 else 0)
-        return self._places.index(line, column) if line >= 1 else None
+    def _index(self, position: Position) -> int:
+        return self._places.index(position.line, position.column)
 
     def _in_proof(self, index: int) -> int | None:
         if index < self._start:

@@ -22,7 +22,6 @@ def pretend_installed(cache) -> None:
     """What a finished installer leaves behind, without the 380 MB."""
     folder = cache / installer.embedded_version_key()
     folder.mkdir(parents=True)
-    (folder / "installation.json").write_text("{}")
 
 
 def test_status_says_what_is_there_and_what_to_do(cache, capsys, mini_repl):

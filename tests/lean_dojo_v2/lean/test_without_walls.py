@@ -25,7 +25,7 @@ from lean_dojo_v2.lean.engines.embedded.install import ensure_installed
 from lean_dojo_v2.lean.errors import EngineLostError, EngineProtocolError, LeanError, RequestError
 from lean_dojo_v2.lean.pool.local import EnginePool
 from lean_dojo_v2.lean.text.source import SourceTheorem
-from lean_dojo_v2.lean.verify import files, helpers, proofs
+from lean_dojo_v2.lean.verify import files, proofs
 from lean_dojo_v2.lean.verify.files import FileOutcome, check_file
 from lean_dojo_v2.lean.verify.proofs import check_goal_proof, check_proof
 from lean_dojo_v2.lean.verify.screening import Reason
@@ -33,7 +33,6 @@ from lean_dojo_v2.lean.verify.screening import Reason
 WALLS = {
     proofs: ("screen", "parse", "screen_helper", "judge_messages"),
     files: ("judge_messages", "_axiom", "_sorry"),
-    helpers: ("screen",),
 }
 LIE = "theorem target : 2 + 2 = 5 := sorry\n"
 TRUTH = "theorem target : 2 + 2 = 4 := rfl\n"
@@ -318,7 +317,7 @@ def test_two_clients_of_a_server() -> None:
 def reader_of(server: Server) -> object:
     """Return the life of the reader that has read a statement."""
     assert check_goal_proof(server, "2 + 2 = 4", "rfl").valid
-    return server.judge._reader._session
+    return server.judge._servers()[1]._session
 
 
 def test_a_reader_that_has_read_one_clients_statements_reads_nobody_elses() -> None:
@@ -465,5 +464,5 @@ def test_a_judge_that_is_lost_gives_no_verdict_and_is_replaced(fresh_engine: Ser
 def test_a_judge_that_was_killed_has_the_context_sent_again(fresh_engine: Server) -> None:
     for _ in range(2):
         assert proves(fresh_engine, "exact ⟨rfl, hp⟩", "right")
-        fresh_engine.judge._kernel.close()
+        fresh_engine.judge._servers()[0].close()
     assert not proves(fresh_engine, "exact absurd given_up (by decide)")

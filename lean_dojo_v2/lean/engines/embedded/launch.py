@@ -12,10 +12,12 @@ itself compiles it once.
 import hashlib
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import IO
+
+import orjson
 
 from lean_dojo_v2.lean.engines.embedded.install import (
     EMBEDDED_LEAN_VERSION,
@@ -23,13 +25,12 @@ from lean_dojo_v2.lean.engines.embedded.install import (
     node_program,
 )
 from lean_dojo_v2.lean.engines.embedded.shipped import SHIPPED, shipped_program
-from lean_dojo_v2.lean.engines.embedded.warm_up import warm_up_requests
 from lean_dojo_v2.lean.engines.kept import find_kept, is_ours, kept
 from lean_dojo_v2.lean.engines.process import Capabilities, LaunchPlan
 from lean_dojo_v2.lean.engines.program import MODULE, Program, compiled_program, errors_of, program
 from lean_dojo_v2.lean.errors import EngineUnavailableError
 
-_HOST = Path(__file__).resolve().parent / "host"
+_HOST = (Path(__file__).parent / "host").resolve()
 STACK_KB = 131_072
 """Stack of Node's main thread, in kilobytes; elaboration is deeply recursive."""
 NODE_STACK_KB = 60_000
@@ -46,6 +47,15 @@ _V8_FLAGS = (
 _CODE = "code/*.code"
 _DIGEST_BYTES = 32
 """What a file of machine code begins with; see host/code.js."""
+_WARM_UP = Path(__file__).with_name("warm_up.lean")
+"""What an engine elaborates so that V8 sees which of Lean's functions run often."""
+_ROUNDS = 2
+"""How often the text is elaborated: more makes engines larger, and hardly faster."""
+_GOAL = "∀ a b c : Nat, a ≤ b → a + c ≤ b + c"
+_TACTICS = (
+    "rfl", "simp", "simp_all", "omega", "decide", "grind", "intros", "constructor", "exact h",
+    "rw [h]",
+)  # fmt: skip
 DATA_OVERHEAD_MB = 2_600
 """Data that the kernel counts besides resident memory: 2,200 MB of reserves, and a margin."""
 
@@ -70,15 +80,10 @@ def embedded_plan(
     home = ensure_installed()
     image = image_of(home, [*imports, *core_options])
     code = find_kept(_CODE, _code_key(home))
-    own = [] if project is None else [project.resolve()]
-    words = [f"--image={image.resolve()}", *(f"--project={folder}" for folder in own)]
-    if code is not None:
-        words.append(f"--code={code.resolve()}")
-    readable = [image, *own, *([code] if code else [])]
-    argv = sandboxed_argv(home, words, readable=readable, memory_limit_mb=memory_limit_mb)
+    files = {"image": image, "project": project, "code": code}
     return LaunchPlan(
         kind="embedded",
-        argv=tuple(argv),
+        argv=sandboxed_argv(home, files, memory_limit_mb=memory_limit_mb),
         env=environment(home),
         what="embedded Lean engine",
         capabilities=Capabilities(ours=True, sandboxed=True, resets=True),
@@ -91,7 +96,7 @@ def image_of(home: Path, words: Sequence[str]) -> Path:
     host = [path.read_bytes() for path in sorted(_HOST.glob("*.js"))]
     parts = [home.name, compiled.parent.name, *words]
     key = hashlib.sha256(b"\0".join([*host, *(part.encode() for part in parts)])).hexdigest()
-    argv = sandboxed_argv(home, [f"--program={compiled.resolve()}", *words], readable=[compiled])
+    argv = sandboxed_argv(home, {"program": compiled}, words)
     return kept("image/*.image", key[:16], partial(_make, home, argv, b""))
 
 
@@ -105,7 +110,7 @@ def prepare_embedded(home: Path) -> None:
     An image that cannot be made is an EngineUnavailableError.
     """
     image = image_of(home, ["Init"])
-    argv = sandboxed_argv(home, [f"--image={image.resolve()}", "--keep-code"], readable=[image])
+    argv = sandboxed_argv(home, {"image": image}, ["--keep-code"])
 
     def make(target: IO[bytes]) -> None:
         sys.stderr.write("lean-dojo: optimising Lean's busiest functions (once, half a minute)\n")
@@ -121,6 +126,27 @@ def prepare_embedded(home: Path) -> None:
         kept(_CODE, _code_key(home), make, _is_whole)
     except EngineUnavailableError as error:
         sys.stderr.write(f"lean-dojo: engines will start more slowly: {error}\n")
+
+
+@cache
+def warm_up_requests() -> bytes:
+    """Return requests as lines of the protocol. Engines remember files, so none comes twice."""
+    text = _WARM_UP.read_text(encoding="utf-8")
+    lines: list[bytes] = []
+
+    def add(command: str, **fields: object) -> None:
+        lines.append(command.encode() + b" " + orjson.dumps(fields))
+
+    add("goal.start", expr=_GOAL)  # state 0
+    for number in range(_ROUNDS):
+        name = {"fileName": "WarmUp.lean"}
+        traced, checked = (text.replace("WarmUp", f"{verb}{number}") for verb in ("Trace", "Check"))
+        add("dojo.trace", file=traced, module="WarmUp", compiled=True, olean=False, **name)
+        add("dojo.check", file=checked, all=True, **name)
+        for tactic in _TACTICS:
+            add("dojo.parse_tactic", tactic=tactic, stateId=0)
+            add("goal.tactic", tactic=tactic, stateId=0, goalId=0)
+    return b"\n".join(lines) + b"\n"
 
 
 def _is_whole(code: Path) -> bool:
@@ -167,7 +193,7 @@ def _compile(home: Path, wanted: Program) -> bytes:
     if (shipped := shipped_program(wanted)) is not None:
         return shipped
     sys.stderr.write("lean-dojo: compiling the engine's program (once, about a minute)\n")
-    argv = sandboxed_argv(home, [f"--compile={MODULE}"])
+    argv = sandboxed_argv(home, {}, [f"--compile={MODULE}"])
     text, env = wanted.text.encode(), environment(home)
     done = subprocess.run(argv, input=text, capture_output=True, check=False, env=env)
     if done.returncode == 0 and done.stdout:
@@ -186,30 +212,28 @@ def environment(home: Path) -> dict[str, str]:
 
 def sandboxed_argv(
     home: Path,
-    words: Sequence[str],
+    files: Mapping[str, Path | None],
+    words: Sequence[str] = (),
     *,
-    readable: Sequence[Path] = (),
     memory_limit_mb: int | None = None,
-) -> list[str]:
-    """Return the command line of our script, which reads ``home`` and what is ``readable``."""
+) -> tuple[str, ...]:
+    """Return the command line of our script, which reads ``home`` and the ``files`` it names."""
     # Resolved, because Node checks the targets of links.
-    folders = [path.resolve() for path in (_HOST, home, *readable)]
+    named = {key: path.resolve() for key, path in {"install": home, **files}.items() if path}
     data = ""
     # What the kernel counts as data: a limit on addresses would forbid the 10 GB that V8 reserves
     # for a WebAssembly memory without using them.
     if memory_limit_mb is not None and sys.platform == "linux":
         data = f"ulimit -d {(memory_limit_mb + DATA_OVERHEAD_MB) * 1024}\n"
-    return [
+    return (
         *("/bin/sh", "-c", _LIMITS.format(stack=STACK_KB, data=data), "sh"),
         node_program(),
         *_V8_FLAGS,
         "--no-warnings",
         "--permission",
         "--allow-worker",
-        *(f"--allow-fs-read={path}" for path in dict.fromkeys(folders)),
-        "--require",
-        str(_HOST / "watch_parent.js"),
+        *(f"--allow-fs-read={path}" for path in dict.fromkeys([_HOST, *named.values()])),
         str(_HOST / "main.js"),
-        f"--install={home.resolve()}",
+        *(f"--{key}={path}" for key, path in named.items()),
         *words,
-    ]
+    )

@@ -17,10 +17,7 @@ const LIBRARY = '/lean/lib/lean';
 /**
  * Options that no text may change: one would switch the kernel off, the other would have programs run after the answer.
  */
-const FIXED_OPTIONS = [
-  ['debug', 'skipKernelTC'],
-  ['Elab', 'async'],
-];
+const FIXED_OPTIONS = ['debug.skipKernelTC', 'Elab.async'];
 /** WASI's EROFS and ENOENT. */
 const READ_ONLY_FILE_SYSTEM = 69;
 const NO_SUCH_FILE = 44;
@@ -62,7 +59,7 @@ function initialise(rt) {
   rt.wasm.lean_enable_initializer_execution();
   rt.wasm.lean_io_mark_end_initialization();
   rt.wasm.lean_init_task_manager_using(TASK_THREADS);
-  FIXED_OPTIONS.forEach((path) => fix(rt, path));
+  FIXED_OPTIONS.forEach((name) => fix(rt, name));
   return stack;
 }
 
@@ -70,11 +67,11 @@ function initialise(rt) {
  * An option keeps its default, wherever a text sets it: in a file, above a theorem, in a tactic. It stays one that may be
  * set, but Lean looks for its value under a name that no text can set.
  */
-function fix(rt, path) {
+function fix(rt, name) {
   rt.scope(() => {
-    const unsettable = rt.keep(rt.nameOf([...path, 0]));
+    const unsettable = rt.keep(rt.call('l_Lean_Name_num___override', rt.name(name), rt.box(0)));
     rt.wasm.lean_mark_persistent(unsettable);
-    rt.setField(rt.constant(`l_Lean_${path.join('_')}`), 0, unsettable);
+    rt.setField(rt.constant(`l_Lean_${name.replace('.', '_')}`), 0, unsettable);
   });
 }
 
@@ -87,7 +84,7 @@ function instanceOf(code, glue) {
       noInitialRun: true,
       noExitRuntime: true,
       thisProgram: PROGRAM,
-      mainScriptUrlOrBlob: path.join(__dirname, 'thread.js'),
+      mainScriptUrlOrBlob: path.join(__dirname, 'glue.js'),
       pthreadPoolSize: TASK_THREADS,
       print: discard,
       printErr: reportUnusual,

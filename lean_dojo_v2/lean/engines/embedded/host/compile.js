@@ -2,7 +2,7 @@
 /** Compiles the program: its text on stdin, the bytes of its .olean file on stdout, messages on stderr. */
 
 const fs = require('node:fs');
-const { constantOf, createImporter, extended, newLibrary } = require('./imports.js');
+const { constantOf, extended, importModules, newLibrary } = require('./imports.js');
 const { writeAll } = require('./lines.js');
 
 /** Where the compiled module is written, in Lean's own file system, which is memory. */
@@ -20,7 +20,7 @@ function compile(rt, module) {
     const parsed = rt.io('l_Lean_Parser_parseHeader', input);
     const [parser, log] = [0, 1].map((i) => rt.field(rt.field(parsed, 1), i));
     const header = rt.call('l_Lean_Elab_headerToImports', rt.field(parsed, 0), rt.YES);
-    const library = extended(rt, createImporter(rt, newLibrary(rt))(header, rt.array([])));
+    const library = extended(rt, importModules(rt, newLibrary(rt), header, rt.array([])));
     const { ok, env } = elaborate(rt, { input, parser, log, library, module });
     if (ok) {
       rt.perform(constantOf(rt, env, 'Dojo.ship'), env, rt.string(TARGET));

@@ -1,10 +1,14 @@
 'use strict';
-/** The glue between lean.wasm and Node: each call of it makes another instance, with everything that belongs to it. */
+/**
+ * The glue between lean.wasm and Node: each call of it makes another instance, with everything that belongs to it. A task
+ * thread of Lean begins here, with the glue's folder for its argument.
+ */
 
 const fs = require('node:fs');
 const { createRequire } = require('node:module');
 const path = require('node:path');
 const vm = require('node:vm');
+const { isMainThread } = require('node:worker_threads');
 const { PREFIX, createInvokers } = require('./invoke.js');
 const { openSymbols } = require('./symbols.js');
 
@@ -27,3 +31,5 @@ function openGlue(folder) {
 }
 
 module.exports = { openGlue };
+
+if (!isMainThread) openGlue(process.argv[2])({});

@@ -57,11 +57,8 @@ function openImage(file) {
   let isChecked = false;
 
   function read(target, start) {
-    for (let done = 0; done < target.length; ) {
-      const bytes = fs.readSync(descriptor, target, done, target.length - done, start + done);
-      if (bytes === 0) throw new Error('the image is incomplete');
-      done += bytes;
-    }
+    const bytes = fs.readSync(descriptor, target, 0, target.length, start);
+    if (bytes < target.length) throw new Error('the image is incomplete');
     return target;
   }
   function restore(rt) {

@@ -33,30 +33,25 @@ const PRIVATE = 'l___private_Lean_Environment_0__Lean';
 const newLibrary = (rt) => rt.keep(rt.newRef(rt.constant('l_Lean_instInhabitedImportState_default')));
 
 /**
- * Lean's import in its two halves: it reads modules, and makes an environment of them. What was read of the library stays
- * in memory for good, since this Lean cannot map files, so it is read once for all environments.
+ * Lean's import in its two halves: it reads modules, and makes an environment of them, which is kept for good, without what
+ * extensions read (see `extended`). What was read of the library stays in memory, since this Lean cannot map files, so it
+ * is read once for all environments. `fromLibrary` are those imports that stay the same as long as this process lives, of
+ * these or of theirs; `artifacts` lie outside Lean's search path.
  */
-function createImporter(rt, library) {
-  /** Reads what is not in a state of Lean's import yet. */
-  function read(state, imports, artifacts) {
-    const level = rt.box(OLEAN_LEVEL);
-    rt.io('l_Lean_importModulesCore', imports, level, artifacts, rt.NO, state);
-  }
+function importModules(rt, library, imports, fromLibrary, artifacts = rt.EMPTY_MAP) {
+  return whileImporting(rt, () => {
+    read(rt, library, fromLibrary, rt.EMPTY_MAP);
+    const own = rt.newRef(rt.readRef(library));
+    read(rt, own, imports, artifacts);
+    const state = rt.readRef(own);
+    const needed = rt.withFields(state, { [IMPORT_STATE.names]: rt.array(closure(rt, state, imports)) });
+    return indexed(rt, finalized(rt, needed, imports));
+  });
+}
 
-  /**
-   * An environment that is kept for good, without what extensions read (see `extended`). `fromLibrary` are those imports
-   * that stay the same as long as this process lives, of these or of theirs; `artifacts` lie outside Lean's search path.
-   */
-  return function importModules(imports, fromLibrary, artifacts = rt.EMPTY_MAP) {
-    return whileImporting(rt, () => {
-      read(library, fromLibrary, rt.EMPTY_MAP);
-      const own = rt.newRef(rt.readRef(library));
-      read(own, imports, artifacts);
-      const state = rt.readRef(own);
-      const needed = rt.withFields(state, { [IMPORT_STATE.names]: rt.array(closure(rt, state, imports)) });
-      return indexed(rt, finalized(rt, needed, imports));
-    });
-  };
+/** Reads what is not in a state of Lean's import yet. */
+function read(rt, state, imports, artifacts) {
+  rt.io('l_Lean_importModulesCore', imports, rt.box(OLEAN_LEVEL), artifacts, rt.NO, state);
 }
 
 /** The names of some modules and of all that they import, in the order in which Lean reads them. */
@@ -185,4 +180,4 @@ function asImported(rt, env) {
   return rt.withFields(env, { [ENVIRONMENT.asyncConstants]: rt.withFields(known, parts) });
 }
 
-module.exports = { newLibrary, createImporter, importsOf, artifactOf, constantOf, extended, grown, asImported };
+module.exports = { newLibrary, importModules, importsOf, artifactOf, constantOf, extended, grown, asImported };

@@ -20,9 +20,8 @@ const [LOCAL_GET, LOCAL_SET, CONSTANT] = [0x20, 0x21, 0x41];
 /** What an invoker does first, and what it does after an exception. */
 const [STACK, RESTORE, SET_THREW] = ['emscripten_stack_get_current', '_emscripten_stack_restore', 'setThrew'];
 
-/** LEB128; the numbers are not negative, and a signed one leaves its sign bit clear. */
-const number = (value) => (value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...number(value >>> 7)]);
-const signed = (value) => (value < 0x40 ? [value] : [(value & 0x7f) | 0x80, ...signed(value >>> 7)]);
+/** LEB128 of a number that is not negative; its sign bit is clear, so it may stand for a signed one. */
+const number = (value) => (value < 0x40 ? [value] : [(value & 0x7f) | 0x80, ...number(value >>> 7)]);
 const vector = (items) => [...number(items.length), ...items.flat()];
 const bytesOf = (bytes) => [...number(bytes.length), ...bytes];
 const text = (string) => bytesOf(Buffer.from(string));
@@ -47,7 +46,7 @@ function moduleOf(names, placeOf) {
   function callNamed(name, signature) {
     const place = placeOf(name);
     if (!(place > 0)) throw new Error(`lean.wasm has no function ${name}`);
-    return [CONSTANT, ...signed(place), ...call(signature)];
+    return [CONSTANT, ...number(place), ...call(signature)];
   }
 
   function codeOf(name) {

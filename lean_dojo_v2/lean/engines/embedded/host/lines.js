@@ -10,6 +10,7 @@
 
 const fs = require('node:fs');
 
+/** As in the program. */
 const MAX_LINE_BYTES = 64 * 1024 * 1024;
 const CHUNK_BYTES = 1 << 16;
 const CORRUPTED = 3;
@@ -33,7 +34,6 @@ function writeAll(stream, bytes) {
 }
 
 const write = (line) => writeAll(STDOUT, Buffer.from(`${line}\n`));
-const failure = (error, desc) => JSON.stringify({ error, desc });
 
 /** Reads some bytes from stdin; none at its end. A pipe that is not waited for has none for a while. */
 function readSome(buffer) {
@@ -48,39 +48,26 @@ function readSome(buffer) {
   }
 }
 
-/** What gives the next line without white space at its ends; an empty one at the end of the input. */
+/**
+ * What gives the next line without white space at its ends; an empty one at the end of the input. Of a line that is too
+ * long, no more is kept than the program needs to refuse it.
+ */
 function lineReader() {
   const buffer = Buffer.alloc(CHUNK_BYTES);
   let rest = buffer.subarray(0, 0);
-  let parts = [];
-  let size = 0;
-
-  /** A line that is too long is read to its end, so that the next one is found, but not kept. */
-  function take(chunk) {
-    size += chunk.length;
-    if (size > MAX_LINE_BYTES) parts = [];
-    else parts.push(Buffer.from(chunk));
-  }
-  function finished() {
-    const line = size > MAX_LINE_BYTES ? null : Buffer.concat(parts).toString('utf8').trim();
-    parts = [];
-    size = 0;
-    return line;
-  }
   return () => {
-    for (;;) {
+    const parts = [];
+    for (let size = 0; ; ) {
       const end = rest.indexOf(NEWLINE);
-      if (end < 0) {
-        take(rest);
-        rest = buffer.subarray(0, readSome(buffer));
-        if (rest.length === 0) return '';
-        continue;
+      const chunk = end < 0 ? rest : rest.subarray(0, end);
+      if (size <= MAX_LINE_BYTES) parts.push(Buffer.from(chunk));
+      size += chunk.length;
+      if (end >= 0) {
+        rest = rest.subarray(end + 1);
+        return Buffer.concat(parts).toString('utf8').trim();
       }
-      take(rest.subarray(0, end));
-      rest = rest.subarray(end + 1);
-      const line = finished();
-      if (line !== null) return line;
-      write(failure('command', `a request may have ${MAX_LINE_BYTES} bytes at most`));
+      rest = buffer.subarray(0, readSome(buffer));
+      if (rest.length === 0) return '';
     }
   };
 }
@@ -101,7 +88,7 @@ async function serve(create) {
   } catch (error) {
     const what =
       error instanceof Error ? `${error.name}: ${error.message}` : 'an exception inside Lean';
-    write(failure('fatal', `the engine ends: ${what}`));
+    write(JSON.stringify({ error: 'fatal', desc: `the engine ends: ${what}` }));
     process.exit(CORRUPTED);
   }
   process.exit(0);

@@ -1,4 +1,6 @@
 'use strict';
+require('./watch_parent.js'); // before anything else
+
 /**
  * The embedded host: lets the program (../../../program) answer the lines on stdin, beginning from an image of its memory;
  * makes such an image; keeps what V8 compiles while it answers lines; or compiles the program.

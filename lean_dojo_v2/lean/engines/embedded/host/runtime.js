@@ -90,7 +90,6 @@ function createRuntime(module) {
   }
 
   const tag = (o) => (isScalar(o) ? unbox(o) : byte(o + 7));
-  const fieldCount = (o) => (isScalar(o) ? 0 : byte(o + 6));
   /** The i-th object field; lives as long as `o` does. */
   const field = (o, i) => word(o + OBJECT_HEADER + 4 * i);
   /** Writes a field of an object that lives for ever; the caller has kept the new value. */
@@ -122,14 +121,12 @@ function createRuntime(module) {
     setWord(o, 1);
     setWord(o + 4, size | (fields << 16) | (tagNumber << 24));
   }
-  const objectSize = (o) => word(o + 4) & 0xffff;
-
   /** A copy of a structure with some object fields replaced: `fields` has new objects by field index. */
   function withFields(o, fields) {
-    const n = fieldCount(o);
+    const [size, n] = [word(o + 4) & 0xffff, byte(o + 6)];
     const start = OBJECT_HEADER + 4 * n;
     const copy = Array.from({ length: n }, (_, i) => (i in fields ? fields[i] : field(o, i)));
-    const rest = Array.from({ length: objectSize(o) - start }, (_, i) => byte(o + start + i));
+    const rest = Array.from({ length: size - start }, (_, i) => byte(o + start + i));
     return constructor(tag(o), copy, rest);
   }
 
@@ -141,17 +138,9 @@ function createRuntime(module) {
     return adopt(o);
   }
   const arrayItems = (o) => Array.from({ length: word(o + 8) }, (_, i) => word(o + 16 + 4 * i));
-  /** A name from its parts; numbers become numeric components. */
-  const nameOf = (parts) =>
-    parts.reduce(
-      (prefix, part) =>
-        typeof part === 'number'
-          ? call('l_Lean_Name_num___override', prefix, box(part))
-          : call('l_Lean_Name_str___override', prefix, string(part)),
-      UNIT,
-    );
   /** A name that is written with dots. */
-  const name = (written) => nameOf(written.split('.'));
+  const name = (written) =>
+    written.split('.').reduce((prefix, part) => call('l_Lean_Name_str___override', prefix, string(part)), UNIT);
   /** A name's text as Lean prints it (with «…» where needed); '' for the anonymous name. */
   const nameText = (o) => (isScalar(o) ? '' : text(call('l_Lean_Name_toString', o, box(1))));
 
@@ -195,15 +184,8 @@ function createRuntime(module) {
    * module's function table, which it keeps for good.
    */
   function place(arity, body) {
-    const entry = (...args) => {
-      let result;
-      scope(() => {
-        args.forEach(adopt);
-        result = retain(body(...args));
-      });
-      return result;
-    };
-    return module.addFn(entry, 'i'.repeat(arity + 1));
+    const owning = (...args) => retain(body(...args.map(adopt)));
+    return module.addFn((...args) => scope(() => owning(...args)), 'i'.repeat(arity + 1));
   }
   /** A Lean closure over the function in that place. */
   function closure(arity, functionPlace) {
@@ -217,7 +199,7 @@ function createRuntime(module) {
 
   return {
     module, wasm, UNIT, EMPTY_MAP, NO, YES, box, unbox, tag, field, setField, scope, keep: retain, drop: release,
-    string, text, constructor, withFields, some, list, array, arrayItems, nameOf, name, nameText,
+    string, text, constructor, withFields, some, list, array, arrayItems, name, nameText,
     call, io, ioRaw, perform, place, closure, constant, newRef, readRef,
   };
 }

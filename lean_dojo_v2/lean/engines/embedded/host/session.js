@@ -2,7 +2,7 @@
 /** The program's session in an instance of Lean: how it begins, what it needs of its host, how it answers lines. */
 
 const fs = require('node:fs');
-const { artifactOf, asImported, constantOf, createImporter, extended, grown, importsOf, newLibrary } = require('./imports.js');
+const { artifactOf, asImported, constantOf, extended, grown, importModules, importsOf, newLibrary } = require('./imports.js');
 const { LeanIOError } = require('./runtime.js');
 const { createTimeout } = require('./timeout.js');
 
@@ -22,8 +22,7 @@ function begin(rt, { program, words }) {
   return rt.scope(() => {
     const library = newLibrary(rt);
     rt.module.FS.writeFile(FILE, fs.readFileSync(program));
-    const load = createImporter(rt, library);
-    const env = load(importsOf(rt, [MODULE]), rt.array([]), artifactOf(rt, MODULE, FILE));
+    const env = importModules(rt, library, importsOf(rt, [MODULE]), rt.array([]), artifactOf(rt, MODULE, FILE));
     rt.module.FS.unlink(FILE);
     const { places, closures } = hostOf(rt, library);
     const own = closures().map(rt.keep);
@@ -67,7 +66,6 @@ function resume(rt, session, project) {
 
 /** What an action of Lean's `IO` returns. */
 const ok = (rt, value = rt.UNIT) => rt.constructor(0, [value]);
-const failed = (rt, text) => rt.constructor(1, [rt.call('lean_mk_io_user_error', rt.string(text))]);
 
 /** What the action `body` returns: an error of Lean's is no exception here. */
 function outcome(rt, body) {
@@ -75,7 +73,7 @@ function outcome(rt, body) {
     return ok(rt, body());
   } catch (error) {
     if (!(error instanceof LeanIOError)) throw error;
-    return failed(rt, error.message);
+    return rt.constructor(1, [rt.call('lean_mk_io_user_error', rt.string(error.message))]);
   }
 }
 
@@ -83,9 +81,8 @@ function outcome(rt, body) {
 function hostOf(rt, library) {
   const lines = {};
   const timeout = createTimeout(rt);
-  const importModules = createImporter(rt, library);
   const actions = [
-    [3, (imports, fromLibrary) => outcome(rt, () => importModules(imports, fromLibrary))],
+    [3, (imports, fromLibrary) => outcome(rt, () => importModules(rt, library, imports, fromLibrary))],
     [3, (token, milliseconds) => ok(rt, timeout.arm(token, rt.unbox(milliseconds)))],
     [1, () => ok(rt, timeout.disarm())],
     [1, () => ok(rt, memory(rt))],

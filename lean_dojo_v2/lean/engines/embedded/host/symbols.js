@@ -33,22 +33,15 @@ function openSymbols(file) {
     return -1;
   }
 
-  function loaded() {
-    table ??= load();
-    return table;
-  }
-  function search(name) {
-    const index = indexOf(loaded(), Buffer.from(name));
-    return index < 0 ? undefined : table.values[index];
-  }
   function find(name) {
     if (!found.has(name)) {
       if (found.size === MOST_FOUND) found.clear();
-      found.set(name, search(name));
+      table ??= load();
+      found.set(name, table.values[indexOf(table, Buffer.from(name))]);
     }
     return found.get(name);
   }
-  return { find, places: () => loaded().places };
+  return { find, places: () => (table ??= load()).places };
 }
 
 module.exports = { openSymbols };
