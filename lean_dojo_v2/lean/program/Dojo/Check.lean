@@ -69,7 +69,7 @@ private def reportJson (library env : Environment) (withStatements : Bool) (want
   (wanted.written, record (start ++ about))
 
 private def checkText (request : Request) : DojoM Json := do
-  let { file, warm, .. } ← openBehind request
+  let file ← openBehind request
   let tactics ← IO.mkRef (#[] : Array Json)
   let (messages, state) ← file.run fun unit => do
     if request.flag "tactics" then tactics.modify (· ++ tacticsIn unit file.text)
@@ -89,7 +89,7 @@ private def checkText (request : Request) : DojoM Json := do
     ("export", json),
     -- never empty, because an engine that cannot tell says the empty text
     ("sources", .str ("\n".intercalate ("sources" :: (← sourceKeys file.imports).toList))),
-    ("warm", .bool warm)]
+    ("warm", .bool file.warm)]
     [if request.flag "tactics" then some ("tactics", .arr found) else none]
 
 /-! ## The judge -/

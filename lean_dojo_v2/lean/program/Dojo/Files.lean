@@ -15,7 +15,7 @@ private def unnamed : Name := `_stdin
 
 /-- A text that is ready to be elaborated. -/
 structure OpenFile where
-  source : Source
+  text : SourceText
   parserState : Parser.ModuleParserState
   /-- The command state before the first command. -/
   state : Command.State
@@ -26,10 +26,12 @@ structure OpenFile where
   imports : Array Name := #[]
   /-- The modules of `import all`. -/
   whole : Array Name := #[]
-  /-- Messages of the header. -/
+  /-- Messages of what is before the commands. -/
   messages : Array SerialMessage := #[]
-
-def OpenFile.text (file : OpenFile) : SourceText := file.source.text
+  /-- What was elaborated of it before, if that is kept. -/
+  beginning? : Option Beginning := none
+  /-- Whether that was elaborated already. -/
+  warm : Bool := false
 
 /-- The environment that the text begins in. -/
 def OpenFile.below (file : OpenFile) : Environment := file.state.env
@@ -81,54 +83,47 @@ private def inScopeOfSession (state : Command.State) (opening : Opening) : DojoM
 /-- Opens a text. -/
 def openText (opening : Opening) : DojoM OpenFile := do
   if countOf "\x00" opening.file > 0 then refuse "command" "file contains a NUL byte"
-  let source := Source.ofText (.ofString opening.file) (placeOf opening.fileName)
+  let text := SourceText.ofString opening.file (placeOf opening.fileName)
   let module? := opening.module? <|> (← moduleOfFile? opening.fileName)
   let stateFor (env : Environment) : DojoM Command.State := commandState env opening.options (module?.getD unnamed)
   if opening.header then
-    let header ← (parseHeader source : IO Header)
+    let header ← (parseHeader text : IO Header)
     let { imports, whole, messages, parserState, .. } := header
     let base ← header.locating (baseOf imports opening.compiled opening.kernel)
     let state := openWhole (← stateFor (← upToDate base.env)) whole opening.file
-    return { source, parserState, state, base, module?, imports := imports.toList.eraseDups.toArray, whole, messages }
+    return { text, parserState, state, base, module?, imports := imports.toList.eraseDups.toArray, whole, messages }
   let base : Base := { env := ← sessionEnv, key := "", library := ← (← read).library.get, isImported := false }
   let state ← stateFor base.env
   let state ← if opening.inScope then inScopeOfSession state opening else pure state
-  return { source, parserState := {}, state, base, module? }
+  return { text, parserState := {}, state, base, module? }
 
 /-- Elaborates a text, and returns its messages and the state after it. -/
 def OpenFile.run (file : OpenFile) (visit : Elaborated → DojoM Unit := fun _ => return) :
     DojoM (Array SerialMessage × Command.State) := do
   let messages ← IO.mkRef file.messages
-  let (_, state) ← runSource file.source file.parserState file.state fun unit => do
+  let (_, state) ← runSource file.text file.parserState file.state fun unit => do
     messages.modify (· ++ unit.messages)
     visit unit
     return false
   return (← messages.get, state)
 
-/-- A text that is opened after its beginning. -/
-structure Opened where
-  file : OpenFile
-  /-- The family of its `Beginning`, if it has one. -/
-  family? : Option Family := none
-  /-- Whether the beginning was already elaborated. -/
-  warm : Bool := false
-
 /--
 Opens a request's text after the commands that end within its `prefix`, a number of bytes. With `"kernel": false`, Lean's
 kernel looks neither at them nor at what follows, which saves up to three quarters of the time.
 -/
-def openBehind (request : Request) : DojoM Opened := do
+def openBehind (request : Request) : DojoM OpenFile := do
   let kernel := request.flag "kernel" true
   let opening := { Opening.ofRequest request with inScope := true, kernel }
   let file ← openText opening
   let file := { file with state := withKernel file.state kernel }
   let stop := file.text.fromFile (request.nat "prefix")
   -- without a header the text continues the session, whose environment may change
-  if stop == 0 || !opening.header then return { file }
-  let family := familyOf file.module? file.source file.base file.whole kernel opening.options
+  if stop == 0 || !opening.header then return file
+  let family := familyOf file.module? file.text file.base file.whole kernel opening.options
   let first := firstStop file.messages file.parserState (← inOwnScope file.state)
-  let { parserState, state, messages, warm } ← elaborateTo family file.source first (some (min stop file.text.size))
-  return { file := { file with parserState, state, messages }, family? := some family, warm }
+  let { beginning, parserState, state, messages, warm } ←
+    elaborateTo family file.text first (some (min stop file.text.size))
+  return { file with beginning? := some beginning, parserState, state, messages, warm }
 
 /-- The number of texts whose commands stay elaborated. They hold information trees, which are large. -/
 def maxVisited : Nat := 4
@@ -136,13 +131,13 @@ def maxVisited : Nat := 4
 /--
 Elaborates a text until `visit` returns true, but keeps its commands, and reuses those that it has kept for the last texts.
 -/
-def Opened.revisit (opened : Opened) (visit : Elaborated → DojoM Bool) : DojoM Unit := do
-  let { file, family?, .. } := opened
-  let some family := family? | discard <| runSource file.source file.parserState file.state visit
+def OpenFile.revisit (file : OpenFile) (visit : Elaborated → DojoM Bool) : DojoM Unit := do
+  let some beginning := file.beginning? | discard <| runSource file.text file.parserState file.state visit
+  let { family, text, .. } := beginning
   let start := file.parserState.pos.byteIdx
-  let isSame (one : Visited) : Bool := one.family == family.key && one.start == start && one.text == file.text.lean
+  let isSame (one : Visited) : Bool := one.family == family && one.start == start && one.text == text
   let cache := (← read).visited
-  let known := ((← cache.get).find? isSame).getD { family := family.key, text := file.text.lean, start }
+  let known := ((← cache.get).find? isSame).getD { family, text, start }
   keepLast cache maxVisited isSame known
   for unit in known.units do
     if (← visit unit) || unit.isLast then return
@@ -150,11 +145,11 @@ def Opened.revisit (opened : Opened) (visit : Elaborated → DojoM Bool) : DojoM
     | some last => (last.next, last.after)
     | none => (file.parserState, file.state)
   let further ← IO.mkRef (#[] : Array Elaborated)
-  discard <| runSource file.source parserState state fun unit => do
+  discard <| runSource file.text parserState state fun unit => do
     further.modify (·.push unit)
     visit unit
   let units := known.units ++ (← further.get)
   keepLast cache maxVisited isSame { known with units }
-  keepFurther family file.source units
+  beginning.keepFurther units
 
 end Dojo

@@ -22,9 +22,15 @@ def runCommand {α} (act : Command.CommandElabM α) (context : Command.Context) 
     BaseIO (Except Exception (α × Command.State)) :=
   (((act context).run state : EIO Exception (α × Command.State))).toBaseIO
 
+/-- The same without a text; a Lean exception ends the request. -/
+def performCommand {α} (act : Command.CommandElabM α) (state : Command.State) : DojoM (α × Command.State) := do
+  match ← runCommand act (commandContext "<input>" (FileMap.ofString "") 0 none) state with
+  | .ok result => return result
+  | .error exception => refuse "exception" (← exceptionText exception)
+
 /-- The contexts and initial states that Lean's `liftTermElabM` makes for a command state; failing terms are errors. -/
 def Monads.ofCommand (state : Command.State) : DojoM Monads := do
-  let act : Command.CommandElabM Monads := Command.liftTermElabM do
+  let act : TermElabM Monads := do
     return {
       termContext := { (← readThe Term.Context) with errToSorry := false }
       metaContext := ← readThe Meta.Context
@@ -33,10 +39,7 @@ def Monads.ofCommand (state : Command.State) : DojoM Monads := do
       metaState := ← getThe Meta.State
       coreState := ← getThe Core.State
     }
-  let context := commandContext "<input>" (FileMap.ofString "") 0 none
-  match ← runCommand act context state with
-  | .ok (monads, _) => return monads
-  | .error exception => refuse "exception" (← exceptionText exception)
+  return (← performCommand (Command.liftTermElabM act) state).1
 
 /-- Runs an action. A Lean exception is returned as a value, along with the state at that point. -/
 def Monads.attempt {α} (monads : Monads) (act : TermElabM α) : DojoM (Except Exception α × Monads) := do
@@ -107,15 +110,6 @@ This follows Lean's own front end (`Lean.Elab.Frontend`). A visitor sees each co
 syntax, messages and information trees.
 -/
 
-/-- A text ready for the parser. -/
-structure Source where
-  text : SourceText
-  fileName : String
-  input : Parser.InputContext
-
-def Source.ofText (text : SourceText) (fileName : String) : Source :=
-  { text, fileName, input := Parser.mkInputContext text.lean fileName }
-
 /-- Whether this is the end of the text. -/
 def Elaborated.isEnd (unit : Elaborated) : Bool := unit.stx.isOfKind ``Parser.Command.eoi
 
@@ -156,7 +150,7 @@ structure Header where
   messages : Array SerialMessage
   parserState : Parser.ModuleParserState
 
-def parseHeader (source : Source) : IO Header := do
+def parseHeader (source : SourceText) : IO Header := do
   let (header, parserState, log) ← Parser.parseHeader source.input
   let all := headerToImports header
   let whole := (all.filter (·.importAll)).map (·.module)
@@ -164,7 +158,7 @@ def parseHeader (source : Source) : IO Header := do
   for stx in Syntax.topDown header do
     unless kindOf stx == ``Parser.Module.import do continue
     if let (some (start, _), some name) := (rangeOf? stx, stx.find? (·.isIdent)) then
-      places := places.push (name.getId, source.text.position start)
+      places := places.push (name.getId, source.position start)
   return { imports := all.map (·.module), whole, places, messages := ← messagesOf log, parserState }
 
 /-- Adds its line and column to a failed import: those of the first module in the header that the error mentions. -/
@@ -177,7 +171,7 @@ def Header.locating {α} (header : Header) (act : DojoM α) : DojoM α := do
     if failure.error != "import" then throw failure
     throw { failure with desc := s!"{line}:{column}: {failure.desc}" }
 
-private def parseCommand (source : Source) (parserState : Parser.ModuleParserState) (state : Command.State) :
+private def parseCommand (source : SourceText) (parserState : Parser.ModuleParserState) (state : Command.State) :
     Syntax × Parser.ModuleParserState × MessageLog :=
   let scope := state.scopes.head!
   let context : Parser.ParserModuleContext :=
@@ -185,7 +179,7 @@ private def parseCommand (source : Source) (parserState : Parser.ModuleParserSta
   Parser.parseCommand source.input context parserState {}
 
 /-- Where the command ends that begins at a parser's state; `none` if the parser complains about it. -/
-def cleanEnd? (source : Source) (parserState : Parser.ModuleParserState) (state : Command.State) : Option Nat :=
+def cleanEnd? (source : SourceText) (parserState : Parser.ModuleParserState) (state : Command.State) : Option Nat :=
   let (_, next, log) := parseCommand source parserState state
   if log.hasUnreported || log.hasErrors then none else some next.pos.byteIdx
 
@@ -204,9 +198,9 @@ private partial def longestSequence (longest : Nat) (stx : Syntax) : Nat :=
   stx.getArgs.foldl (init := max longest own) longestSequence
 
 /-- Elaborates one command. Lean logs what elaborators throw; an exception that arrives here is a silent abort. -/
-private def elaborate (source : Source) (stx : Syntax) (state : Command.State) (position : Nat) :
+private def elaborate (source : SourceText) (stx : Syntax) (state : Command.State) (position : Nat) :
     DojoM Command.State := do
-  let context := commandContext source.fileName source.text.fileMap position (← (← read).cancel.get)
+  let context := commandContext source.fileName source.input.fileMap position (← (← read).cancel.get)
   let act : Command.CommandElabM Command.State := do
     let length := longestSequence 0 stx
     if length > maxTactics then
@@ -218,12 +212,12 @@ private def elaborate (source : Source) (stx : Syntax) (state : Command.State) (
   | .ok (after, _) => return { after with messages := after.messages ++ saidByTasks after, snapshotTasks := #[] }
   | .error _ => return state
 
-private partial def runCommands (source : Source) (parserState : Parser.ModuleParserState) (state : Command.State)
+private partial def runCommands (source : SourceText) (parserState : Parser.ModuleParserState) (state : Command.State)
     (visit : Elaborated → DojoM Bool) (limit? : Option Nat) : DojoM (Parser.ModuleParserState × Command.State) := do
   let start := parserState.pos.byteIdx
   if limit?.any (start ≥ ·) then return (parserState, state)
   let (stx, next, log) := parseCommand source parserState state
-  let stop := min next.pos.byteIdx source.text.size
+  let stop := min next.pos.byteIdx source.size
   let complaints ← messagesOf log
   if limit?.any fun limit => stop > limit || (stop == limit && !complaints.isEmpty) then return (parserState, state)
   let after ← elaborate source stx state start
@@ -239,10 +233,10 @@ Elaborates a text from a given state on, until `visit` returns true. With a `lim
 only commands that end at or before the limit. It omits a command that ends there with a syntax error, because that may be
 the beginning of what follows the limit.
 -/
-def runSource (source : Source) (parserState : Parser.ModuleParserState) (state : Command.State)
+def runSource (source : SourceText) (parserState : Parser.ModuleParserState) (state : Command.State)
     (visit : Elaborated → DojoM Bool) (limit? : Option Nat := none) :
     DojoM (Parser.ModuleParserState × Command.State) := do
-  let text := source.text.lean
+  let text := source.lean
   let start := parserState.pos.byteIdx
   let (sized, first) ← (← read).sized.get
   unless first ≤ start && sized == text do

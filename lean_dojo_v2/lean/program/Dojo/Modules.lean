@@ -126,7 +126,7 @@ private def readModule? (module : Name) : DojoM (Option Module) := do
   if (moduleText module).any fun c => c == '/' || c == '\\' then return none
   let some file ← (sourceOf? project module : IO (Option String)) | return none
   let text ← (IO.FS.readFile (project / file) : IO String)
-  let header ← (parseHeader (.ofText (.ofString text) (moduleText module)) : IO Header)
+  let header ← (parseHeader (.ofString text (moduleText module)) : IO Header)
   return some { name := module, file, text, imports := header.imports }
 
 /-- The module of a file in the project. -/
@@ -194,38 +194,24 @@ def sourceKeys (imports : Array Name) : DojoM (Array String) := do
 def placeOf (fileName : String) : String :=
   if fileName.endsWith ".lean" && (fileName.splitOn "/").length == 1 then s!"./{fileName}" else fileName
 
-private def runText (text : String) (state : Command.State) : DojoM Command.State := do
-  return (← runSource (.ofText (.ofString text) "<engine>") {} state fun _ => return false).2
-
-/-- Closes the scopes that a module leaves open, so that its local declarations end with it. -/
-private partial def closeScopes (module : Name) (state : Command.State) : DojoM Command.State := do
-  let scope :: _ :: _ := state.scopes | return state
-  let next ← runText s!"end {scope.header}" state
-  if next.scopes.length == state.scopes.length then refuse "import" s!"{moduleText module}: cannot close its scopes"
-  closeScopes module next
-
-private def inEnvironment (act : Command.CommandElabM Unit) (state : Command.State) : DojoM Command.State := do
-  match ← runCommand act (commandContext "<engine>" (FileMap.ofString "") 0 none) state with
-  | .ok (_, state) => return state
-  | .error exception => refuse "exception" (← exceptionText exception)
-
 /-- Begins a scope for local declarations, which no command of the text can end. -/
-def inOwnScope (state : Command.State) : DojoM Command.State := inEnvironment Lean.pushScope state
+def inOwnScope (state : Command.State) : DojoM Command.State := return (← performCommand Lean.pushScope state).2
 
-/-- The family of a text. The same texts are elaborated as files, for their theorems, and as modules that others import. -/
-def familyOf (module? : Option Name) (source : Source) (base : Base) (whole : Array Name) (kernel : Bool)
-    (options : List (String × Json) := []) : Family where
-  key :=
-    let opened := if whole.isEmpty then [] else declaredIn source.text.lean
-    s!"{module?} {source.fileName} {whole} {opened} {kernel} {(record options).compress}\n{base.key}"
-  library := (base.key.splitOn "\n").headD ""
+/--
+What the elaborated part of a text depends on besides the text; the first line is the imported environment below it. The same
+texts are elaborated as files, for their theorems, and as modules that others import.
+-/
+def familyOf (module? : Option Name) (source : SourceText) (base : Base) (whole : Array Name) (kernel : Bool)
+    (options : List (String × Json) := []) : String :=
+  let opened := if whole.isEmpty then [] else declaredIn source.lean
+  s!"{base.key}\n{module?} {source.fileName} {whole} {opened} {kernel} {(record options).compress}"
 
 /--
 The environment after a module, and whether the module has errors. They are reported when the module itself is traced, not
 here.
 -/
 private def elaborateModule (module : Module) (below : Base) (kernel : Bool) : DojoM (Environment × Bool) := do
-  let source := Source.ofText (.ofString module.text) (placeOf module.file)
+  let source := SourceText.ofString module.text (placeOf module.file)
   let { whole, messages, parserState, .. } ← (parseHeader source : IO Header)
   let fresh ← commandState (← upToDate below.env) (module? := module.name)
   let state ← inOwnScope (openWhole (withKernel fresh kernel) whole module.text)
@@ -234,7 +220,8 @@ private def elaborateModule (module : Module) (below : Base) (kernel : Bool) : D
   let { state, messages, .. } ← elaborateTo family source (firstStop messages parserState state)
   if runs then discard <| initialise module.name state.env ((addedTo below.env state.env).map (·.1))
   initialised module.name
-  let state ← inEnvironment Lean.popScope (← closeScopes module.name state)
+  -- its local declarations end with its own scope and those that it leaves open
+  let (_, state) ← performCommand (state.scopes.forM fun _ => Lean.popScope) state
   return (← upToDate (← (← read).host.asImported state.env), messages.any isError)
 
 /-- Runs an action while Lean finds the project's compiled modules beside their sources. -/

@@ -97,7 +97,7 @@ def openDrafts (unit : Elaborated) (library : Environment) (above : Above) (mctx
   return { monads, library, goals, root := goals.head?.getD ⟨.anonymous⟩, forbidden }
 
 /-- Whether a term at a node of an information tree has a type, up to definitional equality. -/
-def hasTypeAt (unit : Elaborated) (context : ContextInfo) (lctx : LocalContext) (e type : Expr) : DojoM Bool := do
+private def hasTypeAt (unit : Elaborated) (context : ContextInfo) (lctx : LocalContext) (e type : Expr) : DojoM Bool := do
   if e.isSyntheticSorry then return false
   let monads := (← Monads.ofCommand unit.before).atNode context context.mctx context.env
   let (fits, _) ← monads.attempt (withLCtx lctx {} do isDefEqGuarded (← inferType e) type)
@@ -117,32 +117,27 @@ private structure Spot where
   /-- A term and its expected type: the place is a goal only if the term does not have that type. -/
   check? : Option (LocalContext × Expr × Expr) := none
 
-/-- What counts as a goal in a text. -/
-structure Sought where
-  sorries := true
-  /-- Also terms that Lean has refused and replaced by a `sorry` of its own. -/
-  typeErrors := false
-
-private def spotsOf (unit : Elaborated) (sought : Sought) : Array Spot :=
+/-- The `sorry`s of a command, and the terms that Lean has refused and replaced by a `sorry` of its own, as far as wanted. -/
+private def spotsOf (unit : Elaborated) (sorries typeErrors : Bool) : Array Spot :=
   unit.nodes.filterMap fun (above, info) =>
     match info with
     | .ofTacticInfo tactic => do
-      guard (sought.sorries && isSorryTactic tactic)
+      guard (sorries && isSorryTactic tactic)
       let decl ← tactic.mctxBefore.findDecl? (← tactic.goalsBefore.head?)
       return { range := ← rangeOf? tactic.stx, above, draft := .typed decl.lctx decl.type decl.userName }
     | .ofTermInfo term => do
       guard !above.inSorry
       let type ← term.expectedType?
       let isSorry := kindOf term.stx == ``Parser.Term.sorry
-      guard (if isSorry then sought.sorries else sought.typeErrors)
+      guard (if isSorry then sorries else typeErrors)
       let check? := if isSorry then none else some (term.lctx, term.expr, type)
       return { range := ← rangeOf? term.stx, above, draft := .typed term.lctx type, check? }
     | _ => none
 
 /-- The goals in a command in the order of the text; if several begin at the same place, only the first. -/
-private def goalsIn (unit : Elaborated) (sought : Sought) : DojoM (Array Spot) := do
+private def goalsIn (unit : Elaborated) (sorries typeErrors : Bool) : DojoM (Array Spot) := do
   let mut found : Array Spot := #[]
-  for spot in spotsOf unit sought do
+  for spot in spotsOf unit sorries typeErrors do
     if found.any (·.range.1 == spot.range.1) then continue
     if let some (lctx, e, type) := spot.check? then
       if ← hasTypeAt unit spot.above.context lctx e type then continue
@@ -153,9 +148,9 @@ private def goalsIn (unit : Elaborated) (sought : Sought) : DojoM (Array Spot) :
   return outermost.qsort fun a b => a.range.1 < b.range.1
 
 /-- Opens one state with a goal for each `sorry` of a command, and returns it with their ranges. -/
-def openSorries (unit : Elaborated) (library : Environment) (sought : Sought := {}) :
+def openSorries (unit : Elaborated) (library : Environment) (sorries typeErrors : Bool) :
     DojoM (Option (ProofState × Array (Nat × Nat))) := do
-  let spots ← goalsIn unit sought
+  let spots ← goalsIn unit sorries typeErrors
   let some last := spots.back? | return none
   let drafts := spots.toList.map (·.draft)
   return some (← openDrafts unit library last.above last.above.context.mctx drafts, spots.map (·.range))
@@ -196,7 +191,7 @@ Refuses a command with an error before a byte of it, since Lean continues after 
 command that Lean could not parse does not count.
 -/
 private def refuseErrors (unit : Elaborated) (text : SourceText) (offset : Nat) : DojoM Unit := do
-  let place (offset : Nat) : Position := text.fileMap.toPosition ⟨offset⟩
+  let place (offset : Nat) : Position := text.input.fileMap.toPosition ⟨offset⟩
   let first := place (((rangeOf? unit.stx).map (·.1)).getD unit.start)
   for { severity, pos, data, .. } in unit.messages do
     if severity matches .error && !pos.lt first && pos.lt (place offset) then
@@ -228,13 +223,12 @@ private def openTactic (unit : Elaborated) (file : OpenFile) (offset : Nat) (rec
     around nodes sequences (start, stop) file.text ++ (← keepShown "stateId" state))
 
 private def stateAt (request : Request) : DojoM Json := do
-  let opened ← openBehind request
-  let file := opened.file
+  let file ← openBehind request
   let position := request.nat "position"
   let offset := file.text.fromFile position
   let answer ← IO.mkRef (none : Option Json)
   let said ← IO.mkRef file.messages
-  opened.revisit fun unit => do
+  file.revisit fun unit => do
     if unit.stop ≤ offset then
       said.modify (· ++ unit.messages)
       return false

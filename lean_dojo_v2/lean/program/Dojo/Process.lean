@@ -30,8 +30,9 @@ private def invokedTactic (text : SourceText) (ran : Ran) : IO Json := do
 private def invocations (unit : Elaborated) (text : SourceText) : IO (Array Json) :=
   ((ranIn unit.nodes).filter fun one => !combinators.contains (kindOf one.info.stx)).mapM (invokedTactic text)
 
-private def openGoals (unit : Elaborated) (file : OpenFile) (sought : Sought) : DojoM (List (String × Json)) := do
-  let some (state, ranges) ← openSorries unit file.base.library sought | return []
+private def openGoals (unit : Elaborated) (file : OpenFile) (sorries typeErrors : Bool) :
+    DojoM (List (String × Json)) := do
+  let some (state, ranges) ← openSorries unit file.base.library sorries typeErrors | return []
   let places := ranges.map fun (start, stop) => file.text.bytes start stop
   return ("goalSrcBoundaries", .arr places) :: (← keepShown "goalStateId" state).filter (·.1 != "pp")
 
@@ -41,8 +42,8 @@ private def describeUnit (unit : Elaborated) (file : OpenFile) (request : Reques
     let found ← (invocations unit file.text : IO (Array Json))
     fields := fields ++ [("invocations", .arr found), ("nInvocations", toJson found.size)]
   let typeErrors := request.flag "typeErrorsAsGoals" && unit.messages.any isError
-  if request.flag "sorrys" || typeErrors then
-    fields := fields ++ (← openGoals unit file { sorries := request.flag "sorrys", typeErrors })
+  let sorries := request.flag "sorrys"
+  if sorries || typeErrors then fields := fields ++ (← openGoals unit file sorries typeErrors)
   if request.flag "newConstants" then
     fields := fields ++ [("newConstants", toJson (unit.added.map fun (name, _) => nameText name))]
   return record fields

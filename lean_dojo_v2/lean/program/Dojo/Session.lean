@@ -119,16 +119,10 @@ structure Stop where
   /-- Whether the parser had no complaint about the command before it. -/
   isClean : Bool
 
-/-- What the elaborated part of a text depends on besides the text. -/
-structure Family where
-  /-- Module, options, and the environment before it. -/
-  key : String
-  /-- The imported environment below it. -/
-  library : String
-
 /-- What was elaborated of a text. -/
 structure Beginning where
-  family : Family
+  /-- What that depends on besides the text; see `familyOf`. -/
+  family : String
   /-- The text in which they were elaborated, or one that has the same stops. -/
   text : String
   /-- From the place before the first command on. -/
@@ -152,7 +146,6 @@ structure Elaborated where
 
 /-- Commands after a beginning that were elaborated to open a state. -/
 structure Visited where
-  /-- The key of its family. -/
   family : String
   text : String
   start : Nat

@@ -28,11 +28,13 @@ def countOf (part text : String) : Nat := (text.splitOn part).length - 1
 
 /-- A text of a request. -/
 structure SourceText where
+  fileName : String
   /-- The text in the file. -/
   original : String
   /-- The text as Lean reads it. -/
   lean : String
-  fileMap : FileMap
+  /-- The same, ready for the parser. -/
+  input : Parser.InputContext
   /-- The size of the byte order mark at the beginning of the file, which editors hide: 3, or 0 if there is none. -/
   mark : Nat
   /-- For each CRLF, the offset in Lean's text from which one more byte is missing. -/
@@ -40,7 +42,7 @@ structure SourceText where
 
 namespace SourceText
 
-def ofString (original : String) : SourceText :=
+def ofString (original fileName : String) : SourceText :=
   let mark := if original.startsWith "\uFEFF" then "\uFEFF".utf8ByteSize else 0
   let shown := extractBytes original mark original.utf8ByteSize
   let pieces := shown.splitOn "\r\n"
@@ -48,7 +50,7 @@ def ofString (original : String) : SourceText :=
   let (removed, _) := pieces.dropLast.foldl (init := ((#[] : Array Nat), 0)) fun (all, start) piece =>
     let stop := start + piece.utf8ByteSize
     (all.push stop, stop + 1)
-  { original, lean, fileMap := FileMap.ofString lean, mark, removed }
+  { fileName, original, lean, input := Parser.mkInputContext lean fileName, mark, removed }
 
 def size (text : SourceText) : Nat := text.lean.utf8ByteSize
 
@@ -63,7 +65,7 @@ def fromFile (text : SourceText) (offset : Nat) : Nat :=
 
 /-- The line and the column of one of Lean's byte offsets, both from 1. -/
 def position (text : SourceText) (offset : Nat) : Nat × Nat :=
-  let position := text.fileMap.toPosition ⟨offset⟩
+  let position := text.input.fileMap.toPosition ⟨offset⟩
   (position.line, position.column + 1)
 
 /-- The text between two of Lean's byte offsets, as in the file. -/

@@ -163,7 +163,7 @@ private def trace (request : Request) : DojoM Json := do
   let found ← IO.mkRef ({} : Found)
   let (messages, state) ← file.run fun unit => (visitUnit file found unit : IO Unit)
   let all ← (found.get : BaseIO Found)
-  let ilean ← (ileanText (file.module?.getD .anonymous) file.text.fileMap all.trees : IO String)
+  let ilean ← (ileanText (file.module?.getD .anonymous) file.text.input.fileMap all.trees : IO String)
   let olean? ← if request.flag "olean" then compiledModule? file state.env else pure none
   return record [
     ("module", file.module?.elim .null fun module => .str (moduleText module)),
