@@ -62,7 +62,7 @@ private def Beginning.continues (one : Beginning) (source : SourceText) (first :
 /-- The kept beginning that shares most of a text up to a byte, without the stops that the text does not have. -/
 private def longest? (family : String) (source : SourceText) (first : Stop) (limit : Nat) : DojoM (Option Beginning) := do
   let mut best? : Option (Beginning × Nat) := none
-  for one in ← (← read).beginnings.get do
+  for one in (← get).beginnings do
     if one.family != family then continue
     let count := one.shared source.lean limit
     unless best?.any (·.2 > count) do best? := some (one, count)
@@ -92,10 +92,11 @@ private def withinLimits (all : Array Beginning) (maxLibraries : Nat) : Array Be
 /-- Keeps a beginning in place of those that have nothing else; if another one has more, that is kept as the last used. -/
 private def keepBeginning (one : Beginning) : DojoM Unit := do
   let maxLibraries := (← read).host.maxEnvironments
-  (← read).beginnings.modify fun all =>
-    let larger? := all.find? fun other => other.covers one && other.stops.size > one.stops.size
+  modify fun memory =>
+    let larger? := memory.beginnings.find? fun other => other.covers one && other.stops.size > one.stops.size
     let kept := larger?.getD one
-    withinLimits ((all.filter fun other => !kept.covers other).push kept) maxLibraries
+    let others := memory.beginnings.filter fun other => !kept.covers other
+    { memory with beginnings := withinLimits (others.push kept) maxLibraries }
 
 /-- Keeps the places after commands that were elaborated behind a beginning, too. -/
 def Beginning.keepFurther (one : Beginning) (units : Array Elaborated) : DojoM Unit :=

@@ -78,9 +78,8 @@ private def checkText (request : Request) : DojoM Json := do
   let asked := (request.texts "names").toArray.map fun written => { written, name? := lookUp env written : Wanted }
   let wanted := (if request.flag "all" then writtenIn env added else #[]) ++ asked
   let constants := wanted.filterMap fun one => one.name?.map fun name => (one.written, name)
-  let exported := (← read).exported
-  let (json, now) := exportConstants file.base.library file.below env constants (← exported.get)
-  exported.set now
+  let (json, exported) := exportConstants file.base.library file.below env constants (← get).exported
+  modify ({ · with exported })
   let found ← (tactics.get : BaseIO (Array Json))
   return record [
     ("messages", toJson messages),
@@ -128,28 +127,27 @@ private def Court.accepts (court : Court) (constants : List (String × Name)) : 
   constants.all fun (_, name) => (court.kernel.find? name).isSome && !court.refused.contains name
 
 private def judge (request : Request) : DojoM Json := do
-  let session ← read
   let given ← orRefuse "export" ((readExport (request.payload.getObjValD "export")).mapError (s!"export: {·}"))
   for (key, declaration?) in given.context do
-    if let some declaration := declaration? then session.contexts.modify (·.insert key declaration)
-  let rows ← session.contexts.get
+    if let some declaration := declaration? then
+      modify fun memory => { memory with contexts := memory.contexts.insert key declaration }
+  let { contexts := rows, cancel := cancel?, .. } ← get
   if let some (key, _) := given.context.find? (!rows.contains ·.1) then
     refuse "context" s!"declaration {key} is not known"
   let library ← importConstants (given.imports.map ({ module := · }))
-  let cancel? ← session.cancel.get
   let hear (ground : Ground) : IO (Option (Ground × Court)) := do
     let some ground ← ground.enter? given.context rows cancel? | return none
     return some (ground, ← given.declarations.foldlM (init := ground.court) (·.hear · cancel?))
   let isOurs (ground : Ground) : Bool := ground.imports == given.imports
   -- a name may be taken by a declaration of another text, so nothing is refused before it was tried on the bare library
-  let kept := (← session.grounds.get).filter isOurs
+  let kept := (← get).grounds.filter isOurs
   let kernel := library.toKernelEnv
   let missing := (kept[0]?.map (·.court.missing)).getD (.mk fun _ => missingIn kernel)
   let fresh : Ground := { imports := given.imports, court := { kernel, missing } }
   let accepted? ← (kept.findSomeM? fun ground => return (← hear ground).filter (·.2.accepts given.constants) : IO _)
   let some (ground, court) ← (if accepted?.isSome then pure accepted? else hear fresh : IO _)
     | refuse "export" "export: context: two declarations with the same name"
-  keepLast session.grounds maxGrounds isOurs ground
+  modify fun memory => { memory with grounds := keepLast memory.grounds maxGrounds isOurs ground }
   let verdicts := given.constants.map fun (word, name) => (word, verdict library court name)
   return record [("declarations", record verdicts)]
 

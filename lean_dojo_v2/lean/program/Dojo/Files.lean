@@ -75,7 +75,7 @@ def Opening.ofRequest (request : Request) : Opening where
 
 /-- Replaces the fresh scope of a text with the session's. -/
 private def inScopeOfSession (state : Command.State) (opening : Opening) : DojoM Command.State := do
-  let theirs := (← (← read).command.get).scopes.head!
+  let theirs := (← get).command.scopes.head!
   let own := state.scopes.head!
   let scope := { own with currNamespace := theirs.currNamespace, openDecls := theirs.openDecls }
   return { state with scopes := [if opening.options.isEmpty then { scope with opts := theirs.opts } else scope] }
@@ -92,7 +92,7 @@ def openText (opening : Opening) : DojoM OpenFile := do
     let base ← header.locating (baseOf imports opening.compiled opening.kernel)
     let state := openWhole (← stateFor (← upToDate base.env)) whole opening.file
     return { text, parserState, state, base, module?, imports := imports.toList.eraseDups.toArray, whole, messages }
-  let base : Base := { env := ← sessionEnv, key := "", library := ← (← read).library.get, isImported := false }
+  let base : Base := { env := ← sessionEnv, key := "", library := (← get).library, isImported := false }
   let state ← stateFor base.env
   let state ← if opening.inScope then inScopeOfSession state opening else pure state
   return { text, parserState := {}, state, base, module? }
@@ -136,9 +136,10 @@ def OpenFile.revisit (file : OpenFile) (visit : Elaborated → DojoM Bool) : Doj
   let { family, text, .. } := beginning
   let start := file.parserState.pos.byteIdx
   let isSame (one : Visited) : Bool := one.family == family && one.start == start && one.text == text
-  let cache := (← read).visited
-  let known := ((← cache.get).find? isSame).getD { family, text, start }
-  keepLast cache maxVisited isSame known
+  let keep (one : Visited) : DojoM Unit :=
+    modify fun memory => { memory with visited := keepLast memory.visited maxVisited isSame one }
+  let known := ((← get).visited.find? isSame).getD { family, text, start }
+  keep known
   for unit in known.units do
     if (← visit unit) || unit.isLast then return
   let (parserState, state) := match known.units.back? with
@@ -149,7 +150,7 @@ def OpenFile.revisit (file : OpenFile) (visit : Elaborated → DojoM Bool) : Doj
     further.modify (·.push unit)
     visit unit
   let units := known.units ++ (← further.get)
-  keepLast cache maxVisited isSame { known with units }
+  keep { known with units }
   beginning.keepFurther units
 
 end Dojo

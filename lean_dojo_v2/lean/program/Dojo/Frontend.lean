@@ -43,7 +43,7 @@ def Monads.ofCommand (state : Command.State) : DojoM Monads := do
 
 /-- Runs an action. A Lean exception is returned as a value, along with the state at that point. -/
 def Monads.attempt {α} (monads : Monads) (act : TermElabM α) : DojoM (Except Exception α × Monads) := do
-  let cancelTk? ← (← read).cancel.get
+  let cancelTk? := (← get).cancel
   let initHeartbeats ← (IO.getNumHeartbeats : BaseIO Nat)
   let core := { monads.coreContext with initHeartbeats, cancelTk? }
   let termRef ← IO.mkRef monads.termState
@@ -200,7 +200,7 @@ private partial def longestSequence (longest : Nat) (stx : Syntax) : Nat :=
 /-- Elaborates one command. Lean logs what elaborators throw; an exception that arrives here is a silent abort. -/
 private def elaborate (source : SourceText) (stx : Syntax) (state : Command.State) (position : Nat) :
     DojoM Command.State := do
-  let context := commandContext source.fileName source.input.fileMap position (← (← read).cancel.get)
+  let context := commandContext source.fileName source.input.fileMap position (← get).cancel
   let act : Command.CommandElabM Command.State := do
     let length := longestSequence 0 stx
     if length > maxTactics then
@@ -238,10 +238,10 @@ def runSource (source : SourceText) (parserState : Parser.ModuleParserState) (st
     DojoM (Parser.ModuleParserState × Command.State) := do
   let text := source.lean
   let start := parserState.pos.byteIdx
-  let (sized, first) ← (← read).sized.get
+  let (sized, first) := (← get).sized
   unless first ≤ start && sized == text do
     if let some problem := sizeProblem? text start then refuse "command" s!"file: {problem}"
-    (← read).sized.set (text, start)
+    modify ({ · with sized := (text, start) })
   runCommands source parserState state visit limit?
 
 end Dojo

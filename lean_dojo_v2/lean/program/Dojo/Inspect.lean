@@ -43,7 +43,7 @@ private def location (env : Environment) (name : Name) : List (String × Json) :
   | some ranges => [("sourceStart", toJson ranges.range.pos), ("sourceEnd", toJson ranges.range.endPos)]
 
 private def inspect (request : Request) : DojoM Json := do
-  let monads ← Monads.ofCommand (← (← read).command.get)
+  let monads ← Monads.ofCommand (← get).command
   let env := monads.coreState.env
   let name := (request.text "name").toName
   let some info := env.find? name | refuse "index" s!"Symbol not found {request.text "name"}"
@@ -111,7 +111,7 @@ private def catalog (request : Request) : DojoM Json := do
 
 /-- The term in a field of a request, and its type if the request gives one. -/
 private def givenTerm (request : Request) (field : String) : DojoM (Expr × Option Expr × Monads) := do
-  let monads ← Monads.ofCommand (← (← read).command.get)
+  let monads ← Monads.ofCommand (← get).command
   let monads := monads.withLevels ((request.texts "levels").map (·.toName))
   let (type?, monads) ← match request.text? "type" with
     | none => pure (none, monads)
@@ -127,9 +127,8 @@ private def echo (request : Request) : DojoM Json := do
 
 /-- Adds a definition or theorem to the session's environment. -/
 private def addConstant (request : Request) : DojoM Json := do
-  let session ← read
   if request.flag "typeErrorsAsGoals" then refuse "command" "env.add: typeErrorsAsGoals can only be false"
-  let command ← session.command.get
+  let command := (← get).command
   let levelParams := (request.texts "levels").map (·.toName)
   let (value, expected?, monads) ← givenTerm request "value"
   let (type, monads) ← monads.run do instantiateMVars (← expected?.getDM (inferType value))
@@ -139,7 +138,7 @@ private def addConstant (request : Request) : DojoM Json := do
     else .defnDecl { name, levelParams, type, value, hints := .abbrev, safety := .safe }
   let (_, monads) ← monads.run do addDecl declaration
   let env := monads.coreState.env
-  session.command.set { command with env }
+  modify ({ · with command := { command with env } })
   return record []
 
 /-- Parses one piece of syntax at the beginning of a text, and returns the byte where it ends. -/

@@ -295,12 +295,11 @@ private partial def refuseClash (module : Module) (below : Base) (kernel : Bool)
 
 /-- The environment after a module that is elaborated in memory on top of others. -/
 private partial def chained (key : String) (module : Module) (below : Base) (kernel : Bool) : DojoM Environment := do
-  let (env, _) ← Imported.cached (← read).chains maxChains key do
+  cached (·.chains) (fun chains memory => { memory with chains }) maxChains key do
     let (env, failed) ← elaborateModule module below kernel
     if below.owners.any (!module.imports.contains ·.1) && (failed || evades below.env env) then
       refuseClash module below kernel
     return env
-  return env
 
 /-- The environment of a plan; the project's own modules are elaborated in memory. -/
 private partial def elaboratedBase (plan : ModulePlan) (kernel : Bool) : DojoM Base := do

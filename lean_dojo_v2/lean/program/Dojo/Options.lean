@@ -62,21 +62,19 @@ private def settingFields : List Field :=
 private def setOptions (request : Request) : DojoM Json := do
   let now := toJson (← settings)
   let next := (Request.members request.payload).foldl (fun all (name, value) => all.setObjVal! name value) now
-  (← read).settings.set (← orRefuse "command" (fromJson? next))
+  let settings ← orRefuse "command" (fromJson? next)
+  modify ({ · with settings })
   return record []
 
 private def stat (_ : Request) : DojoM Json := do
-  let session ← read
-  let memory := (← session.host.memory).map fun (name, n) => (name, toJson n)
-  let (hits, misses) ← session.imports.get
+  let memory := (← (← read).host.memory).map fun (name, n) => (name, toJson n)
+  let { imports := (hits, misses), states, .. } ← get
   let environments := record [("hits", toJson hits), ("misses", toJson misses)]
-  return record ([("nGoals", toJson (← session.states.get).size), ("environments", environments)] ++ memory)
+  return record ([("nGoals", toJson states.size), ("environments", environments)] ++ memory)
 
 private def reset (_ : Request) : DojoM Json := do
-  let session ← read
-  let count := (← session.states.get).size
-  session.states.set {}
-  session.nextState.set 0
+  let count := (← get).states.size
+  modify ({ · with states := {}, nextState := 0 })
   return record [("nGoals", toJson count)]
 
 def settingsCommands : List Command := [

@@ -170,10 +170,9 @@ private def readState (json : Json) (monads : Monads) (library : Environment) :
   return (state, ← readAdded read json)
 
 private def loadGoal (request : Request) : DojoM Json := do
-  let session ← read
   let json ← orRefuse "io" (unpack "goal" (request.text "packed"))
-  let monads ← Monads.ofCommand (← session.command.get)
-  let (state, declarations) ← orRefuse "io" (readState json monads (← session.library.get))
+  let monads ← Monads.ofCommand (← get).command
+  let (state, declarations) ← orRefuse "io" (readState json monads (← get).library)
   let (_, monads) ← state.monads.run (kind := "operation") (addDeclarations declarations)
   let id ← keepState { state with monads := monads.withoutMessages, isClaim := true }
   return record [("id", toJson id)]

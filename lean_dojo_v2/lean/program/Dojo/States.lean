@@ -30,22 +30,21 @@ private def requireProof (state : ProofState) : DojoM Unit := do
   unless state.isClaim && state.goals.isEmpty do return
   let some declaration := rootTheorem? state
     | refuse "operation" "the loaded state has no goal, but its proof is not finished"
-  match ← (addToKernel state.env.toKernelEnv declaration (← (← read).cancel.get) : IO _) with
+  match ← (addToKernel state.env.toKernelEnv declaration (← get).cancel : IO _) with
   | .ok _ => return
   | .error message => refuse "operation" s!"the loaded state has no goal, but Lean's kernel refuses its proof: {message}"
 
 /-- Keeps a state, and returns its number. -/
 def keepState (state : ProofState) : DojoM Nat := do
   requireProof state
-  let session ← read
-  if (← session.states.get).size ≥ maxStates then
+  if (← get).states.size ≥ maxStates then
     refuse "memory" s!"{maxStates} states are alive; delete some (goal.delete)"
-  let id ← session.nextState.modifyGet fun n => (n, n + 1)
-  session.states.modify (·.insert id state)
-  return id
+  modifyGet fun memory =>
+    let id := memory.nextState
+    (id, { memory with states := memory.states.insert id state, nextState := id + 1 })
 
 def getState (id : Nat) : DojoM ProofState := do
-  let some state := (← (← read).states.get)[id]? | refuse "index" s!"Invalid state index {id}"
+  let some state := (← get).states[id]? | refuse "index" s!"Invalid state index {id}"
   return state
 
 namespace ProofState
@@ -117,11 +116,10 @@ def Monads.withoutMessages (monads : Monads) : Monads :=
 /-! ## The commands -/
 
 private def startGoal (request : Request) : DojoM Json := do
-  let session ← read
   let expr? := request.text? "expr"
   if expr?.isSome == (request.has "copyFrom") then
     refuse "command" "Exactly one of {expr, copyFrom} must be supplied"
-  let monads ← Monads.ofCommand (← session.command.get)
+  let monads ← Monads.ofCommand (← get).command
   /- In addition to those of `universe u` in loaded texts. -/
   let monads := monads.withLevels ((request.texts "levels").map (·.toName) ++ monads.termState.levelNames)
   let (type, monads) ← match expr? with
@@ -132,7 +130,7 @@ private def startGoal (request : Request) : DojoM Json := do
       pure (info.type, monads)
   let (root, monads) ← monads.run (newGoal type)
   let state : ProofState :=
-    { monads := monads.withoutMessages, library := ← session.library.get, goals := [root], root }
+    { monads := monads.withoutMessages, library := (← get).library, goals := [root], root }
   return record (("root", .str (nameText root.name)) :: (← keepShown "stateId" state))
 
 private def isSolved (state : ProofState) (goal : MVarId) : DojoM Bool := do
@@ -203,8 +201,8 @@ private def printGoal (request : Request) : DojoM Json := do
     [root?.map ("root", ·), parents?.map ("parentExprs", ·)]
 
 private def deleteGoals (request : Request) : DojoM Json := do
-  let states := (← read).states
-  for id in request.nats "stateIds" do states.modify (·.erase id)
+  let ids := request.nats "stateIds"
+  modify fun memory => { memory with states := ids.foldl (·.erase ·) memory.states }
   return record []
 
 def goalCommands : List Command := [

@@ -155,7 +155,7 @@ private def openGroup (env : Environment) (library : Environment) (group : Group
     DojoM Json := do
   let some head := group.head.name? | refuse "io" "a target without a name"
   let binder := ((request.text? "binderName").map (·.toName)).getD (lastPart head)
-  let command := { (← (← read).command.get) with env }
+  let command := { (← get).command with env }
   let levels := ((env.find? head).map (·.levelParams)).getD []
   let monads := (← Monads.ofCommand command).withLevels levels
   let ignoreValues := request.flag "ignoreValues" true
