@@ -117,16 +117,12 @@ private def leaveConv (fragments : List Fragment) (parent : MVarId) (right proof
     | _ => none
   return rest ++ outer?.toList
 
-private def convOf? (fragments : List Fragment) (goal : MVarId) : Option (Expr × Expr) :=
-  fragments.reverse.findSome? fun
-    | .conv of right proof => if of == goal then some (right, proof) else none
-    | _ => none
-
 private def leave (fragments : List Fragment) : Fragment → TacticM (List Fragment)
   | .calc goal _ => return fragments.filter (·.goal != goal)
   | .conv goal right proof => leaveConv fragments goal right proof
   | .part _ parent => do
-    let some (right, proof) := convOf? fragments parent | throwError "the goal is not in conv or calc mode"
+    let outer? := fragments.reverse.find? fun one => one.goal == parent && one matches .conv ..
+    let some (.conv _ right proof) := outer? | throwError "the goal is not in conv or calc mode"
     leaveConv fragments parent right proof
 
 private def enterConv (fragments : List Fragment) (goal : MVarId) : TacticM (List Fragment) := do

@@ -74,11 +74,11 @@ private def checkText (request : Request) : DojoM Json := do
   let (messages, state) ← file.run fun unit => do
     if request.flag "tactics" then tactics.modify (· ++ tacticsIn unit file.text)
   let env := state.env
-  let added := addedTo file.below env
+  let added := addedTo file.state.env env
   let asked := (request.texts "names").toArray.map fun written => { written, name? := lookUp env written : Wanted }
   let wanted := (if request.flag "all" then writtenIn env added else #[]) ++ asked
   let constants := wanted.filterMap fun one => one.name?.map fun name => (one.written, name)
-  let (json, exported) := exportConstants file.base.library file.below env constants (← get).exported
+  let (json, exported) := exportConstants file.base.library file.state.env env constants (← get).exported
   modify ({ · with exported })
   let found ← (tactics.get : BaseIO (Array Json))
   return record [
@@ -123,9 +123,6 @@ private def Ground.enter? (ground : Ground) (context : Array (Nat × Option Decl
       ground := { ground with court := ← ground.court.hear declaration cancel?, keys }
   return some ground
 
-private def Court.accepts (court : Court) (constants : List (String × Name)) : Bool :=
-  constants.all fun (_, name) => (court.kernel.find? name).isSome && !court.refused.contains name
-
 private def judge (request : Request) : DojoM Json := do
   let given ← orRefuse "export" ((readExport (request.payload.getObjValD "export")).mapError (s!"export: {·}"))
   for (key, declaration?) in given.context do
@@ -144,7 +141,9 @@ private def judge (request : Request) : DojoM Json := do
   let kernel := library.toKernelEnv
   let missing := (kept[0]?.map (·.court.missing)).getD (.mk fun _ => missingIn kernel)
   let fresh : Ground := { imports := given.imports, court := { kernel, missing } }
-  let accepted? ← (kept.findSomeM? fun ground => return (← hear ground).filter (·.2.accepts given.constants) : IO _)
+  let isAccepted (court : Court) : Bool := given.constants.all fun (_, name) =>
+    (court.kernel.find? name).isSome && !court.refused.contains name
+  let accepted? ← (kept.findSomeM? fun ground => return (← hear ground).filter (isAccepted ·.2) : IO _)
   let some (ground, court) ← (if accepted?.isSome then pure accepted? else hear fresh : IO _)
     | refuse "export" "export: context: two declarations with the same name"
   modify fun memory => { memory with grounds := keepLast memory.grounds maxGrounds isOurs ground }

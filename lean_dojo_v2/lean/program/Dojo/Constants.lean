@@ -107,13 +107,9 @@ def closureWith (find? : Name → Option ConstantInfo) (roots : Array Name) (fol
     if let .inductInfo value := info then pending := pending ++ value.ctors.toArray
   return found
 
-/-- The same in an environment. -/
-def closureOf (env : Environment) (roots : Array Name) (follow : Name → Bool) : Array (Name × Option ConstantInfo) :=
-  closureWith env.find? roots follow
-
 /-- The axioms that some constants depend on. -/
 private def axiomsIn (env : Environment) (names : Array Name) : Array Name :=
-  (closureOf env names fun _ => true).filterMap fun (name, info?) =>
+  (closureWith env.find? names fun _ => true).filterMap fun (name, info?) =>
     if info? matches some (.axiomInfo _) then some name else none
 
 /-- Whether an environment has the proofs of its library's theorems. The embedded package does not. -/

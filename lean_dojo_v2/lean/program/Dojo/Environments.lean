@@ -12,12 +12,12 @@ namespace Dojo
 open Lean Elab
 
 /-- The environment under a key of a cache, where it becomes the most recently used. It is loaded if it is not there. -/
-def cached (cache : Memory → Array Imported) (put : Array Imported → Memory → Memory) (limit : Nat) (key : String)
-    (load : DojoM Environment) : DojoM Environment := do
-  let known? := (cache (← get)).find? (·.key == key)
-  let one ← known?.getDM (return { key, env := ← load })
-  modify fun memory => put (keepLast (cache memory) limit (·.key == key) one) memory
-  return one.env
+def cached (cache : Memory → Array (String × Environment)) (put : Array (String × Environment) → Memory → Memory)
+    (limit : Nat) (key : String) (load : DojoM Environment) : DojoM Environment := do
+  let known? := (cache (← get)).find? (·.1 == key)
+  let one ← known?.getDM (return (key, ← load))
+  modify fun memory => put (keepLast (cache memory) limit (·.1 == key) one) memory
+  return one.2
 
 private def keyOf (imports : Array Import) : String :=
   let names := imports.toList.map fun one => s!"{if one.importAll then "all " else ""}{one.module}"
@@ -64,7 +64,7 @@ def loadModules (imports library : Array Import) (initialise : Environment → D
 
 /-- The same in the session's cache of compiled modules, with their count. -/
 def kept (key : String) (load : DojoM Environment) : DojoM Environment := do
-  let hit := (← get).environments.any (·.key == key)
+  let hit := (← get).environments.any (·.1 == key)
   let limit := (← read).host.maxEnvironments
   let env ← cached (·.environments) (fun environments memory => { memory with environments }) limit key load
   modify fun memory =>
@@ -129,13 +129,10 @@ private unsafe def actionOf? (env : Environment) (name : Name) : IO (Option (IO 
   refuseSorry env name name
   return (evaluate (IO Unit) env name).toOption
 
-/-- Where a constant is declared. -/
-private def declaredAt (env : Environment) (name : Name) : Position :=
-  ((rangesOf? env name).map (·.range.pos)).getD ⟨0, 0⟩
-
-/-- Runs the initialisers of some constants, and returns whether there were any. -/
+/-- Runs the initialisers of some constants in the order of their text, and returns whether there were any. -/
 private def runAll (env : Environment) (names : Array Name) : IO Bool := do
-  let found ← names.filterMapM fun name => return (← unsafe actionOf? env name).map (declaredAt env name, ·)
+  let place (name : Name) : Position := ((rangesOf? env name).map (·.range.pos)).getD ⟨0, 0⟩
+  let found ← names.filterMapM fun name => return (← unsafe actionOf? env name).map (place name, ·)
   withImporting ((found.qsort (·.1.lt ·.1)).forM (·.2))
   return !found.isEmpty
 

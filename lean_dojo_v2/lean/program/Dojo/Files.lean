@@ -33,13 +33,6 @@ structure OpenFile where
   /-- Whether that was elaborated already. -/
   warm : Bool := false
 
-/-- The environment that the text begins in. -/
-def OpenFile.below (file : OpenFile) : Environment := file.state.env
-
-/-- The module of a constant that was elaborated in memory. -/
-def OpenFile.moduleOf? (file : OpenFile) (name : Name) : Option Name :=
-  file.base.moduleOf? name <|> file.module?
-
 /-- How a text is opened. -/
 structure Opening where
   file : String

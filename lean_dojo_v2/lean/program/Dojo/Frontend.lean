@@ -72,7 +72,7 @@ def isLibrary (env : Environment) (name : Name) : Bool :=
 private def axiomsSentence (env : Environment) (name : Name) : String := Id.run do
   let mut names := #[]
   let mut unseen := 0
-  for (used, info?) in closureOf env #[name] (!isLibrary env ·) do
+  for (used, info?) in closureWith env.find? #[name] (!isLibrary env ·) do
     unless info? matches some (.axiomInfo _) do continue
     let kind? := getOriginalConstKind? env used
     if !isLibrary env used || kind? == some .axiom then names := names.push (userText used)
@@ -83,17 +83,13 @@ private def axiomsSentence (env : Environment) (name : Name) : String := Id.run 
   let theorems := if unseen == 1 then "a theorem of Lean's library" else s!"{unseen} theorems of Lean's library"
   return s!"{known}, besides those of {theorems}: the embedded engine has no proofs of these"
 
-/-- The constants that information trees mention, in order. -/
-private def constantsIn (trees : List InfoTree) : Array Name :=
-  (nodesOf trees).filterMap fun (_, info) => do
-    let .ofTermInfo term := info | none
-    term.expr.constName?
-
 /-- Corrects the messages of `#print axioms` in an environment whose library has no proofs. -/
 def correctAxioms (kind : Name) (messages : Array SerialMessage) (trees : List InfoTree) (env : Environment) :
     Array SerialMessage :=
   if kind != ``Parser.Command.printAxioms || hasProofs env then messages else
-  let asked := constantsIn trees
+  let asked := (nodesOf trees).filterMap fun
+    | (_, .ofTermInfo term) => term.expr.constName?
+    | _ => none
   let isAnswer (message : SerialMessage) : Bool := message.severity matches .information
   if (messages.filter isAnswer).size != asked.size then messages else
   let correct (message : SerialMessage) : StateM (List Name) SerialMessage := do

@@ -24,8 +24,8 @@ def kindOf : Syntax → Name
 /-- What the program needs to know of the ancestors of a node in a tree. -/
 structure Above where
   context : ContextInfo
-  /-- The syntax of the nearest tactic above the node. -/
-  tactic? : Option Syntax := none
+  /-- Whether the nearest tactic above the node is a tactic sequence, so that a tactic is a member of it. -/
+  isMember : Bool := false
   /-- Whether the node is inside a `sorry` or `admit` tactic. -/
   inSorry : Bool := false
   /--
@@ -42,10 +42,6 @@ def isSequence (stx : Syntax) : Bool :=
   let kind := kindOf stx
   kind == ``Parser.Tactic.tacticSeq || kind == ``Parser.Tactic.tacticSeq1Indented ||
     kind == ``Parser.Tactic.tacticSeqBracketed
-
-/-- Whether a tactic is a member of a tactic sequence. -/
-def Above.isMember (above : Above) : Bool :=
-  above.tactic?.any isSequence
 
 /-- The environment after a command that is a part of another one. -/
 private def behindCommand? : InfoTree → Option Environment
@@ -66,7 +62,7 @@ private partial def addNodes (above? : Option Above) (found : Nodes) : InfoTree 
     if children.isEmpty then return found
     let mut inside := match info with
       | .ofTacticInfo tactic =>
-        { above with tactic? := some tactic.stx, inSorry := above.inSorry || isSorryTactic tactic }
+        { above with isMember := isSequence tactic.stx, inSorry := above.inSorry || isSorryTactic tactic }
       | _ => above
     for child in children do
       found := addNodes (some inside) found child

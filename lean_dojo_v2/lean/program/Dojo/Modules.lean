@@ -261,10 +261,6 @@ private def importBeside (project : System.FilePath) (imports : Array Name) (pla
   kept s!"{imports} {stamps}" <| withProject project do
     loadModules (asImports imports) (asImports plan.library) initialiseOwn
 
-/-- Whether Lean's import accepts a constant that two modules declare: theorems with the same statement. -/
-private def mayBeTwice (a b : ConstantInfo) : Bool :=
-  (a matches .thmInfo _) && (b matches .thmInfo _) && a.levelParams == b.levelParams && a.type == b.type
-
 /-- Whether an added constant looks as if Lean had avoided a name that was already taken. -/
 private def evades (below env : Environment) : Bool :=
   (addedTo below env).any fun (name, _) =>
@@ -286,20 +282,14 @@ private partial def refuseClash (module : Module) (below : Base) (kernel : Bool)
   let (alone, _) ← elaborateModule module base kernel
   let clashing := (addedTo base.env alone).filterMap fun (name, info) => do
     let known ← below.env.find? name
-    guard (!mayBeTwice known info)
+    -- Lean's import accepts theorems with the same statement
+    guard !((known matches .thmInfo _) && (info matches .thmInfo _) && known.levelParams == info.levelParams &&
+      known.type == info.type)
     return name
   let some name := (clashing.qsort fun a b => nameText a < nameText b)[0]? | return
   let origin := (below.moduleOf? name <|> moduleOf? below.env name).getD .anonymous
   refuse "import" s!"import {moduleText module.name} failed, environment already contains '{nameText name}' from {
     moduleText origin}"
-
-/-- The environment after a module that is elaborated in memory on top of others. -/
-private partial def chained (key : String) (module : Module) (below : Base) (kernel : Bool) : DojoM Environment := do
-  cached (·.chains) (fun chains memory => { memory with chains }) maxChains key do
-    let (env, failed) ← elaborateModule module below kernel
-    if below.owners.any (!module.imports.contains ·.1) && (failed || evades below.env env) then
-      refuseClash module below kernel
-    return env
 
 /-- The environment of a plan; the project's own modules are elaborated in memory. -/
 private partial def elaboratedBase (plan : ModulePlan) (kernel : Bool) : DojoM Base := do
@@ -308,7 +298,12 @@ private partial def elaboratedBase (plan : ModulePlan) (kernel : Bool) : DojoM B
   let mut base : Base := { env := library, key, library, isImported := plan.own.isEmpty }
   for module in deepestFirst plan.own do
     let key := s!"{base.key}\n{module.key}"
-    let env ← chained key module base kernel
+    let below := base
+    let env ← cached (·.chains) (fun chains memory => { memory with chains }) maxChains key do
+      let (env, failed) ← elaborateModule module below kernel
+      if below.owners.any (!module.imports.contains ·.1) && (failed || evades below.env env) then
+        refuseClash module below kernel
+      return env
     base := { base with env, key, owners := base.owners.push (module.name, env) }
   return base
 

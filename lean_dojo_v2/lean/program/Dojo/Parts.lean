@@ -25,13 +25,11 @@ private partial def declarationNodes (found : Array Syntax) (stx : Syntax) : Arr
   else if (`Lean.Parser.Term).isPrefixOf kind || (`Lean.Parser.Tactic).isPrefixOf kind then found
   else stx.getArgs.foldl (init := found) declarationNodes
 
-/-- Whether syntax is a proof or a value of a declaration. -/
-private def isValueNode (stx : Syntax) : Bool :=
-  [``Parser.Command.declValSimple, ``Parser.Command.declValEqns, ``Parser.Command.whereStructInst].contains (kindOf stx)
-
-/-- Whether syntax is a value, or an optional node around one. -/
+/-- Whether syntax is a proof or a value of a declaration, or an optional node around one. -/
 private def holdsValue (stx : Syntax) : Bool :=
-  isValueNode stx || (kindOf stx == nullKind && stx.getArgs.any isValueNode)
+  let parts := if kindOf stx == nullKind then stx.getArgs else #[stx]
+  parts.any fun part =>
+    [``Parser.Command.declValSimple, ``Parser.Command.declValEqns, ``Parser.Command.whereStructInst].contains (kindOf part)
 
 /-- The end of the last part before the value, so that the statement excludes `:=`, `by`, `|` and `where`. -/
 private def statementEnd (body : Syntax) (start stop : Nat) : Nat := Id.run do
@@ -76,7 +74,7 @@ def Elaborated.declared (unit : Elaborated) (nodes : Nodes) : Array Declared :=
 /-- The constants beyond the library that a declaration uses, also through those that the same command `added` for it. -/
 def usesOf (env : Environment) (name : Name) (added : Array (Name × ConstantInfo)) : Array Name :=
   let own := setOf (added.map (·.1) |>.push name)
-  (closureOf env #[name] own.contains).filterMap fun (used, _) =>
+  (closureWith env.find? #[name] own.contains).filterMap fun (used, _) =>
     if own.contains used || isLibrary env used then none else some used
 
 /-!
@@ -167,9 +165,5 @@ def sequencesInside (sequences : Array Sequence) (range : ByteRange) : Array Seq
       found := found.push members
       last := stop
   return found
-
-/-- The outermost member that begins at a byte. -/
-def memberAt? (sequences : Array Sequence) (offset : Nat) : Option ByteRange :=
-  sequences.findSome? fun members => members.find? (·.1 == offset)
 
 end Dojo

@@ -47,7 +47,7 @@ private def world (before : Environment) (context : ContextInfo) (terms : List E
   let missing := (terms.toArray.flatMap (·.getUsedConstants)).filter (!before.contains ·)
   if missing.isEmpty then (before, {}) else
   let env := context.env
-  let needed := setOf ((closureOf env missing (!before.contains ·)).map (·.1))
+  let needed := setOf ((closureWith env.find? missing (!before.contains ·)).map (·.1))
   -- constants that `split` or `simp` derives from allowed ones do not depend on the theorem either
   let isDerived (name : Name) : Bool :=
     [name, (privateToUserName? name).getD name].any fun
@@ -56,16 +56,13 @@ private def world (before : Environment) (context : ContextInfo) (terms : List E
   let added := (addedTo before env).map (·.1)
   (env, setOf (added.filter fun name => !needed.contains name && !isDerived name && !isSplitOff name))
 
-/-- Lean's local instances: the hypotheses whose type is a class. -/
-private def instancesIn (lctx : LocalContext) : MetaM LocalInstances := do
-  withLCtx lctx {} (withLocalInstances (locals lctx).toList getLocalInstances)
-
 private def Draft.open (draft : Draft) (recursion : Bool) : MetaM MVarId := do
   let goal ← match draft with
     | .goal mvar => pure mvar
     | .typed lctx type userName =>
       let type ← instantiateMVars type
-      pure (← mkFreshExprMVarAt lctx (← instancesIn lctx) type .syntheticOpaque userName).mvarId!
+      withLCtx lctx {} <| withLocalInstances (locals lctx).toList do
+        pure (← mkFreshExprSyntheticOpaqueMVar type userName).mvarId!
   if recursion then return goal
   let auxiliaries := (locals (← goal.getDecl).lctx).filter (·.kind == .auxDecl)
   auxiliaries.foldlM (init := goal) fun goal decl => goal.tryClear decl.fvarId
@@ -166,7 +163,8 @@ private def holderOf? (nodes : Nodes) (offset : Nat) : Option Ran :=
 
 /-- The member of a sequence that begins exactly at a byte, or else the smallest tactic that contains it. -/
 private def tacticAt? (nodes : Nodes) (sequences : Array Sequence) (offset : Nat) : Option Ran :=
-  let run? := (memberAt? sequences offset).bind fun member => (runsOf nodes #[#[member]])[member]?
+  let member? := sequences.findSome? fun members => members.find? (·.1 == offset)
+  let run? := member?.bind fun member => (runsOf nodes #[#[member]])[member]?
   (run?.map (·.toRan)) <|> holderOf? nodes offset
 
 /--
@@ -197,17 +195,15 @@ private def refuseErrors (unit : Elaborated) (text : SourceText) (offset : Nat) 
     if severity matches .error && !pos.lt first && pos.lt (place offset) then
       refuse "elab" s!"there is an error before it: {data}"
 
-/-- Whether a constant contains the `sorry` that Lean puts in place of terms that it could not elaborate. -/
-private def hasError (info : ConstantInfo) : Bool :=
-  info.type.hasSyntheticSorry || (valueOf? info).any (·.hasSyntheticSorry)
-
 /-- Refuses goals that mention something that Lean could not elaborate; `said` holds the messages so far. -/
 private def refuseBroken (state : ProofState) (said : Array SerialMessage) : DojoM Unit := do
   let some { pos, data, .. } := said.find? isError | return
   let decls := state.goals.filterMap fun goal => state.mctx.findDecl? goal
   let terms := decls.flatMap fun decl => saidBy decl.lctx decl.type
   let named := terms.toArray.flatMap fun e => (instantiateMVarsCore state.mctx e).1.getUsedConstants
-  if (closureOf state.env named (!isLibrary state.env ·)).any fun (_, info?) => info?.any hasError then
+  -- Lean puts this `sorry` in place of terms that it could not elaborate
+  let hasError (info : ConstantInfo) : Bool := info.type.hasSyntheticSorry || (valueOf? info).any (·.hasSyntheticSorry)
+  if (closureWith state.env.find? named (!isLibrary state.env ·)).any fun (_, info?) => info?.any hasError then
     refuse "elab" s!"it rests on text before it that does not elaborate: {pos.line}:{pos.column + 1}: {data}"
 
 private def openTactic (unit : Elaborated) (file : OpenFile) (offset : Nat) (recursion : Bool) (said : Array SerialMessage) :

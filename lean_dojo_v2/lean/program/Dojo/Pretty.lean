@@ -38,10 +38,6 @@ private structure Written where
 
 private abbrev WriteM := StateT Written (Except Unit)
 
-private def literal : Literal → String
-  | .natVal n => toString n
-  | .strVal text => (Json.str text).compress
-
 private partial def write (e : Expr) : WriteM String := do
   let text ← match (← get).known.find? ⟨e⟩ with
     | some text => pure text
@@ -69,7 +65,8 @@ where
     | .forallE name type body info => binder ":forall" name type body info
     | .letE name type value body _ =>
       return s!"(:let {nameText name.eraseMacroScopes} {← write type} {← write value} {← write body})"
-    | .lit value => return s!"(:lit {literal value})"
+    | .lit (.natVal n) => return s!"(:lit {n})"
+    | .lit (.strVal text) => return s!"(:lit {(Json.str text).compress})"
     | .mdata _ inner => write inner
     | .proj type i inner => return s!"(:proj {nameText type} {i} {← write inner})"
 

@@ -27,9 +27,6 @@ private def invokedTactic (text : SourceText) (ran : Ran) : IO Json := do
     ("goalAfter", .str (← listedGoals (printContextAt context info.mctxAfter) info.goalsAfter)),
     ("usedConstants", toJson (used.eraseDups.map nameText))]
 
-private def invocations (unit : Elaborated) (text : SourceText) : IO (Array Json) :=
-  ((ranIn unit.nodes).filter fun one => !combinators.contains (kindOf one.info.stx)).mapM (invokedTactic text)
-
 private def openGoals (unit : Elaborated) (file : OpenFile) (sorries typeErrors : Bool) :
     DojoM (List (String × Json)) := do
   let some (state, ranges) ← openSorries unit file.base.library sorries typeErrors | return []
@@ -39,7 +36,8 @@ private def openGoals (unit : Elaborated) (file : OpenFile) (sorries typeErrors 
 private def describeUnit (unit : Elaborated) (file : OpenFile) (request : Request) : DojoM Json := do
   let mut fields := [("boundary", file.text.bytes unit.start unit.stop), ("messages", toJson unit.messages)]
   if request.has "invocations" then
-    let found ← (invocations unit file.text : IO (Array Json))
+    let ran := (ranIn unit.nodes).filter fun one => !combinators.contains (kindOf one.info.stx)
+    let found ← (ran.mapM (invokedTactic file.text) : IO (Array Json))
     fields := fields ++ [("invocations", .arr found), ("nInvocations", toJson found.size)]
   let typeErrors := request.flag "typeErrorsAsGoals" && unit.messages.any isError
   let sorries := request.flag "sorrys"

@@ -104,12 +104,6 @@ structure ProofState where
 def ProofState.env (state : ProofState) : Environment := state.monads.coreState.env
 def ProofState.mctx (state : ProofState) : MetavarContext := state.monads.metaState.mctx
 
-/-- An imported environment in a cache. -/
-structure Imported where
-  /-- What was requested, and what that depends on. -/
-  key : String
-  env : Environment
-
 /-- A place between two commands of a text, and the state there. -/
 structure Stop where
   parserState : Parser.ModuleParserState
@@ -167,12 +161,12 @@ structure Memory where
   library : Environment
   states : Std.HashMap Nat ProofState := {}
   nextState : Nat := 0
-  /-- Imported environments, the least recently used first. -/
-  environments : Array Imported := #[]
+  /-- Imported environments by what was requested, the least recently used first. -/
+  environments : Array (String × Environment) := #[]
   /-- How often an environment was in the cache, and how often it had to be imported. -/
   imports : Nat × Nat := (0, 0)
-  /-- Elaborated modules of the project, the least recently used first. -/
-  chains : Array Imported := #[]
+  /-- Elaborated modules of the project by what they depend on, the least recently used first. -/
+  chains : Array (String × Environment) := #[]
   /-- Modules whose `initialize` commands have run, each with the error that they ended with, if any. -/
   initialised : List (Name × Option String) := []
   /-- Whether something was registered with Lean since the start. -/

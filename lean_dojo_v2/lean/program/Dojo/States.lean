@@ -133,15 +133,6 @@ private def startGoal (request : Request) : DojoM Json := do
     { monads := monads.withoutMessages, library := (← get).library, goals := [root], root }
   return record (("root", .str (nameText root.name)) :: (← keepShown "stateId" state))
 
-private def isSolved (state : ProofState) (goal : MVarId) : DojoM Bool := do
-  if (state.mctx.findDecl? goal).isNone then refuse "structure" s!"Goal {nameText goal.name} is not in scope"
-  return (state.mctx.getExprAssignmentCore? goal).isSome || (state.mctx.getDelayedMVarAssignmentCore? goal).isSome
-
-private def goalsOfBranch (target branch : ProofState) : DojoM (List MVarId) := do
-  unless target.goals.isEmpty do refuse "structure" "Target state has unresolved goals"
-  if target.root != branch.root then refuse "structure" "Roots of two continued goal states do not match"
-  return branch.goals
-
 /-- Open metavariables besides the goals. For a state just opened, these are the ones that its goals mention. -/
 def outsideOf (state : ProofState) : List MVarId :=
   state.outside?.getD (mentionedBy state.mctx state.goals).toList
@@ -155,8 +146,14 @@ private def resumeGoal (request : Request) : DojoM Json := do
     | none => pure ((request.texts "goals").map fun name => ⟨name.toName⟩, [])
     | some id => do
       let branch ← getState id
-      pure (← goalsOfBranch state branch, branch.fragments)
-  let goals ← wanted.filterM fun goal => return !(← isSolved state goal)
+      unless state.goals.isEmpty do refuse "structure" "Target state has unresolved goals"
+      if state.root != branch.root then refuse "structure" "Roots of two continued goal states do not match"
+      pure (branch.goals, branch.fragments)
+  let { mctx, .. } := state.monads.metaState
+  if let some goal := wanted.find? fun goal => (mctx.findDecl? goal).isNone then
+    refuse "structure" s!"Goal {nameText goal.name} is not in scope"
+  let goals := wanted.filter fun goal =>
+    (mctx.getExprAssignmentCore? goal).isNone && (mctx.getDelayedMVarAssignmentCore? goal).isNone
   let next := { state with
     goals, outside? := some (outsideOf state ++ state.goals), fragments := state.fragments ++ fragments }
   return record (← keepShown "nextStateId" next)

@@ -114,7 +114,7 @@ private def acceptStep (stored : ProofState) (monads : Monads) (before after : L
     let left ← (goalsText monads.printContext outcome.lost : IO String)
     return refused s!"the tactic leaves this open, but not as a goal:\n{left}"
   let cited := outcome.terms.flatMap (·.getUsedConstants)
-  let used := (closureOf env cited (isAuxiliary env)).map (·.1)
+  let used := (closureWith env.find? cited (isAuxiliary env)).map (·.1)
   if let some circular := used.find? stored.forbidden.contains then
     return refused s!"the proof uses {nameText circular}, which it should prove"
   -- an option of Lean, or a program, can bypass the kernel

@@ -107,7 +107,7 @@ private def homeJson (file : OpenFile) (env : Environment) (name : Name) : Json 
   let place (of : DeclarationRange → Position) : Json := ranges?.elim .null fun ranges =>
     let position := of ranges.selectionRange
     toJson #[position.line, position.column + 1]
-  let module? := moduleOf? env name <|> file.moduleOf? name
+  let module? := moduleOf? env name <|> file.base.moduleOf? name <|> file.module?
   record [
     ("lean_name", .str (nameText name)), ("module", module?.elim .null fun module => .str (moduleText module)),
     ("def_pos", place (·.pos)), ("def_end_pos", place (·.endPos))]
@@ -143,18 +143,16 @@ private def declarationJson (text : SourceText) (unit : Elaborated) (added : Arr
     ("lean_name", declared.name?.elim .null fun name => .str (nameText name)), ("uses", toJson (uses.map nameText)),
     bytes declared.range, ("statement", record [bytes declared.statement])]
 
-private def theoremsMade (unit : Elaborated) : Array String :=
-  unit.added.filterMap fun (name, info) =>
-    if (info matches .thmInfo _) && !name.isInternalDetail then some (nameText name) else none
-
 private def visitUnit (file : OpenFile) (found : IO.Ref Found) (unit : Elaborated) : IO Unit := do
   let nodes := unit.nodes
   let declared := unit.declared nodes
-  let added := if declared.isEmpty then #[] else unit.added
+  let added := unit.added
+  let made := if declared.isEmpty then added.filter fun (name, info) => (info matches .thmInfo _) && !name.isInternalDetail
+    else #[]
   found.modify fun all => { all with
     commands := all.commands.push (record [("bytes", file.text.bytes unit.start unit.stop)])
     declarations := all.declarations ++ declared.map (declarationJson file.text unit added)
-    made := if declared.isEmpty then all.made ++ theoremsMade unit else all.made
+    made := all.made ++ made.map (nameText ·.1)
     trees := all.trees ++ unit.trees.toArray }
   collect file found unit nodes
 
