@@ -122,10 +122,6 @@ structure Axiom where
   library : Bool
   deriving Inhabited, ToJson
 
-/-- Whether the kernel has accepted a theorem with its proof: the rest of a text may cite one that it has refused. -/
-private def isProved (kernel : Kernel.Environment) (name : Name) : Bool :=
-  kernel.find? name matches some (.thmInfo _)
-
 /--
 The axioms that constants depend on. `find?` looks up constants, and `kernel` has those that the kernel accepted.
 `library` is the environment of the library's modules, which no text can change; if it has its proofs, Lean's own
@@ -142,7 +138,9 @@ def axiomsWith (find? : Name → Option ConstantInfo) (kernel : Kernel.Environme
       imported := imported.push name
       continue
     let some info := info? | continue
-    if info matches .axiomInfo _ || ((info matches .thmInfo _) && !isProved kernel name) then
+    -- the rest of a text may cite a theorem whose proof the kernel has refused
+    let isProved := kernel.find? name matches some (.thmInfo _)
+    if info matches .axiomInfo _ || ((info matches .thmInfo _) && !isProved) then
       found := found.push { name := userText name, library := false }
   let axioms := if hasProofs library then (axiomsBehind library imported).getD (axiomsIn library imported)
     else imported.filter fun name =>

@@ -152,7 +152,7 @@ def parseHeader (source : SourceText) : IO Header := do
   let whole := (all.filter (·.importAll)).map (·.module)
   let mut places := #[]
   for stx in Syntax.topDown header do
-    unless kindOf stx == ``Parser.Module.import do continue
+    unless stx.isOfKind ``Parser.Module.import do continue
     if let (some (start, _), some name) := (rangeOf? stx, stx.find? (·.isIdent)) then
       places := places.push (name.getId, source.position start)
   return { imports := all.map (·.module), whole, places, messages := ← messagesOf log, parserState }
@@ -178,10 +178,6 @@ private def parseCommand (source : SourceText) (parserState : Parser.ModuleParse
 def cleanEnd? (source : SourceText) (parserState : Parser.ModuleParserState) (state : Command.State) : Option Nat :=
   let (_, next, log) := parseCommand source parserState state
   if log.hasUnreported || log.hasErrors then none else some next.pos.byteIdx
-
-/-- The trees of the last command, including those from its tasks. -/
-private def treesOf (state : Command.State) : List InfoTree :=
-  state.infoState.substituteLazy.get.trees.toList
 
 /-- The messages from the tasks of a command. A text may have tasks elaborate its proofs (`set_option Elab.async true`). -/
 private def saidByTasks (state : Command.State) : MessageLog :=
@@ -217,7 +213,8 @@ private partial def runCommands (source : SourceText) (parserState : Parser.Modu
   let complaints ← messagesOf log
   if limit?.any fun limit => stop > limit || (stop == limit && !complaints.isEmpty) then return (parserState, state)
   let after ← elaborate source stx state start
-  let trees := treesOf after
+  -- including those from its tasks
+  let trees := after.infoState.substituteLazy.get.trees.toList
   let messages := complaints ++ correctAxioms stx.getKind (← messagesOf after.messages) trees after.env
   let unit := { start, stop, stx, messages, trees, before := state, after, next, isClean := complaints.isEmpty }
   let finished ← visit unit

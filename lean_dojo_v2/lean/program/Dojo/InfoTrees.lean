@@ -16,11 +16,6 @@ def rangeOf? (stx : Syntax) : Option (Nat × Nat) := do
   let stop ← stx.getTailPos? (canonicalOnly := true)
   return (start.byteIdx, stop.byteIdx)
 
-/-- A syntax node's kind; anonymous for atoms, identifiers and missing syntax. -/
-def kindOf : Syntax → Name
-  | .node _ kind _ => kind
-  | _ => .anonymous
-
 /-- What the program needs to know of the ancestors of a node in a tree. -/
 structure Above where
   context : ContextInfo
@@ -35,11 +30,11 @@ structure Above where
   before? : Option Environment := none
 
 def isSorryTactic (tactic : TacticInfo) : Bool :=
-  [``Parser.Tactic.tacticSorry, ``Parser.Tactic.tacticAdmit].contains (kindOf tactic.stx)
+  [``Parser.Tactic.tacticSorry, ``Parser.Tactic.tacticAdmit].contains tactic.stx.getKind
 
 /-- Whether syntax is a sequence of tactics, as in a `by` block. -/
 def isSequence (stx : Syntax) : Bool :=
-  let kind := kindOf stx
+  let kind := stx.getKind
   kind == ``Parser.Tactic.tacticSeq || kind == ``Parser.Tactic.tacticSeq1Indented ||
     kind == ``Parser.Tactic.tacticSeqBracketed
 

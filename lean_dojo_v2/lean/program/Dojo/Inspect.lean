@@ -162,7 +162,7 @@ private def plainWords : List Name := [`simp, `ext, `inline, `noinline, `reducib
   `refl, `symm, `trans, `elab_as_elim, `instance, `default_instance, `match_pattern, `congr, `simps, `to_additive, `norm_cast]
 
 private def isPlainAttribute (stx : Syntax) : Bool :=
-  let kind := kindOf stx
+  let kind := stx.getKind
   if kind == `Lean.Parser.Attr.simple then plainWords.contains stx[0].getId else plainAttributes.contains kind
 
 /-- Kinds of syntax of settings, whose values tactics evaluate. -/

@@ -57,11 +57,10 @@ A text that imports all of a module may use its private names as the module itse
 `module` for Lean, so Lean would not look for them. They are opened, each under its name and under the ends of its name.
 -/
 
-private def declaring : List String := ["theorem", "lemma", "def", "abbrev", "instance", "opaque", "axiom"]
-
 /-- The names that a text declares, as they are written. -/
 private def declaredIn (text : String) : List String :=
   let words := wordsOf text
+  let declaring := ["theorem", "lemma", "def", "abbrev", "instance", "opaque", "axiom"]
   (words.zip (words.drop 1)).filterMap fun (word, next) => if declaring.contains word then some next else none
 
 /-- The constants of an imported module; if it was not imported, of all modules that were elaborated in memory. -/

@@ -20,16 +20,16 @@ structure Declared where
 
 /-- The declaration nodes in a command, including those inside `mutual … end` and `open … in …`. -/
 private partial def declarationNodes (found : Array Syntax) (stx : Syntax) : Array Syntax :=
-  let kind := kindOf stx
+  let kind := stx.getKind
   if kind == ``Parser.Command.declaration then found.push stx
   else if (`Lean.Parser.Term).isPrefixOf kind || (`Lean.Parser.Tactic).isPrefixOf kind then found
   else stx.getArgs.foldl (init := found) declarationNodes
 
 /-- Whether syntax is a proof or a value of a declaration, or an optional node around one. -/
 private def holdsValue (stx : Syntax) : Bool :=
-  let parts := if kindOf stx == nullKind then stx.getArgs else #[stx]
+  let parts := if stx.isOfKind nullKind then stx.getArgs else #[stx]
   parts.any fun part =>
-    [``Parser.Command.declValSimple, ``Parser.Command.declValEqns, ``Parser.Command.whereStructInst].contains (kindOf part)
+    [``Parser.Command.declValSimple, ``Parser.Command.declValEqns, ``Parser.Command.whereStructInst].contains part.getKind
 
 /-- The end of the last part before the value, so that the statement excludes `:=`, `by`, `|` and `where`. -/
 private def statementEnd (body : Syntax) (start stop : Nat) : Nat := Id.run do
@@ -43,8 +43,8 @@ private def statementEnd (body : Syntax) (start stop : Nat) : Nat := Id.run do
 /-- The beginning of the name: the first token of `declId`. -/
 private def nameStart? (body : Syntax) : Option Nat := do
   let id ← body.getArgs.findSome? fun part =>
-    let id := if kindOf part == nullKind then part[0] else part
-    if kindOf id == ``Parser.Command.declId then some id else none
+    let id := if part.isOfKind nullKind then part[0] else part
+    if id.isOfKind ``Parser.Command.declId then some id else none
   return (← rangeOf? id[0]).1
 
 /-- The names that a command binds, by the bytes where they begin. -/
@@ -67,7 +67,7 @@ def Elaborated.declared (unit : Elaborated) (nodes : Nodes) : Array Declared :=
     let body := stx[1]
     let range ← rangeOf? stx
     /- A declaration without a name is bound at its keyword, which follows `scoped` or `local`. -/
-    let keyword := (body.getArgs.find? (kindOf · != ``Parser.Term.attrKind)).getD body
+    let keyword := (body.getArgs.find? (!·.isOfKind ``Parser.Term.attrKind)).getD body
     let start := (nameStart? body).getD ((rangeOf? keyword).getD range).1
     return { name? := names[start]?, range, statement := (range.1, statementEnd body range.1 range.2) }
 
@@ -102,9 +102,9 @@ private partial def gather (found : Array Sequence) (stx : Syntax) : Array Seque
     parts.foldl (init := found) gather
   | _ => found
 
-/-- Syntax that is only a container of tactics. If it contains one tactic, it has the same range. -/
+/-- Nodes that are only containers of tactics. If one contains one tactic, it has the same range. -/
 private def holderKinds : List Name :=
-  [.anonymous, nullKind, ``Parser.Term.byTactic, ``Parser.Tactic.tacticSeq, ``Parser.Tactic.tacticSeq1Indented]
+  [nullKind, ``Parser.Term.byTactic, ``Parser.Tactic.tacticSeq, ``Parser.Tactic.tacticSeq1Indented]
 
 /-- A tactic of the text that ran. -/
 structure Ran where
@@ -116,7 +116,7 @@ structure Ran where
 def ranIn (nodes : Nodes) : Array Ran :=
   nodes.filterMap fun (above, info) => do
     let .ofTacticInfo info := info | none
-    guard !(holderKinds.contains (kindOf info.stx))
+    guard ((info.stx matches .node ..) && !holderKinds.contains info.stx.getKind)
     return { above, info, range := ← rangeOf? info.stx }
 
 /--

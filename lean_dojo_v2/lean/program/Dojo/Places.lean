@@ -125,7 +125,7 @@ private def spotsOf (unit : Elaborated) (sorries typeErrors : Bool) : Array Spot
     | .ofTermInfo term => do
       guard !above.inSorry
       let type ← term.expectedType?
-      let isSorry := kindOf term.stx == ``Parser.Term.sorry
+      let isSorry := term.stx.isOfKind ``Parser.Term.sorry
       guard (if isSorry then sorries else typeErrors)
       let check? := if isSorry then none else some (term.lctx, term.expr, type)
       return { range := ← rangeOf? term.stx, above, draft := .typed term.lctx type, check? }
@@ -157,7 +157,7 @@ def openSorries (unit : Elaborated) (library : Environment) (sorries typeErrors 
 /-- A tactic that begins at a byte, or else the smallest one that contains it. -/
 private def holderOf? (nodes : Nodes) (offset : Nat) : Option Ran :=
   let around := (ranIn nodes).filter fun { above, info, range } =>
-    range.1 ≤ offset && offset < range.2 && (kindOf info.stx != ``Parser.Tactic.tacticSeqBracketed || above.isMember)
+    range.1 ≤ offset && offset < range.2 && (!info.stx.isOfKind ``Parser.Tactic.tacticSeqBracketed || above.isMember)
   let size (one : Ran) : Nat := if one.range.1 == offset then 0 else one.range.2 - one.range.1
   around.foldl (init := none) fun best? one => if best?.all (size one < size ·) then some one else best?
 

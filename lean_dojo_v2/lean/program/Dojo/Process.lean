@@ -36,7 +36,7 @@ private def openGoals (unit : Elaborated) (file : OpenFile) (sorries typeErrors 
 private def describeUnit (unit : Elaborated) (file : OpenFile) (request : Request) : DojoM Json := do
   let mut fields := [("boundary", file.text.bytes unit.start unit.stop), ("messages", toJson unit.messages)]
   if request.has "invocations" then
-    let ran := (ranIn unit.nodes).filter fun one => !combinators.contains (kindOf one.info.stx)
+    let ran := (ranIn unit.nodes).filter fun one => !combinators.contains one.info.stx.getKind
     let found ← (ran.mapM (invokedTactic file.text) : IO (Array Json))
     fields := fields ++ [("invocations", .arr found), ("nInvocations", toJson found.size)]
   let typeErrors := request.flag "typeErrorsAsGoals" && unit.messages.any isError

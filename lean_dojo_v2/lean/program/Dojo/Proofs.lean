@@ -53,11 +53,7 @@ def saidBy (lctx : LocalContext) (type : Expr) : List Expr :=
 
 /-- The open metavariables in the targets and hypotheses of goals, and in the types of these metavariables. -/
 partial def mentionedBy (mctx : MetavarContext) (goals : List MVarId) : Array MVarId :=
-  let said := goals.flatMap fun goal =>
-    match mctx.findDecl? goal with
-    | some decl => saidBy decl.lctx decl.type
-    | none => []
-  go said #[]
+  go ((goals.filterMap mctx.findDecl?).flatMap fun decl => saidBy decl.lctx decl.type) #[]
 where
   go (expressions : List Expr) (found : Array MVarId) : Array MVarId :=
     let expressions := expressions.filter (·.hasExprMVar)

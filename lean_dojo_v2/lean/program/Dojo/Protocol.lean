@@ -286,13 +286,6 @@ private def handle (parsed : Except String (String × Json)) : DojoM Json := do
   let request ← orUnable (Request.check name command.fields payload)
   limited (command.run request)
 
-/-- Adds how many environments a request found or had to load. Answers to Pantograph's commands have no such field. -/
-private def withImports (session : Session) (before : Nat × Nat) (answer : Json) : IO Json := do
-  let (hits, misses) := (← session.memory.get).imports
-  if (hits, misses) == before then return answer
-  let counts := record [("hits", toJson (hits - before.1)), ("misses", toJson (misses - before.2))]
-  return answer.setObjVal! "imported" counts
-
 /-- Answers one line. What a text prints is discarded. -/
 def answer (session : Session) (line : String) : IO String := do
   let before := (← session.memory.get).imports
@@ -302,8 +295,11 @@ def answer (session : Session) (line : String) : IO String := do
     match ← (handle parsed session).toBaseIO with
     | .ok json => pure json
     | .error failure => pure (toJson failure)
-  let answer ← if isOurs then withImports session before answer else pure answer
-  return if (← session.memory.get).settings.printJsonPretty then answer.pretty else answer.compress
+  let { imports := (hits, misses), settings, .. } ← session.memory.get
+  -- how many environments it found or had to load; answers to Pantograph's commands have no such field
+  let counts := record [("hits", toJson (hits - before.1)), ("misses", toJson (misses - before.2))]
+  let answer := if isOurs && (hits, misses) != before then answer.setObjVal! "imported" counts else answer
+  return if settings.printJsonPretty then answer.pretty else answer.compress
 
 /--
 Answers the lines that `read` returns, until an empty one. A session is a single call of this, because Lean's interpreter

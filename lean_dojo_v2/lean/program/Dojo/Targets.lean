@@ -29,7 +29,7 @@ private structure Group where
 
 /-- Whether a command is an `example` with a `sorry`, which leaves no constant behind. -/
 private def isOpenExample (stx : Syntax) : Bool :=
-  let has (kinds : List Name) : Bool := (stx.find? (kinds.contains <| kindOf ·)).isSome
+  let has (kinds : List Name) : Bool := (stx.find? (kinds.contains ·.getKind)).isSome
   has [``Parser.Command.example] && has [``Parser.Term.sorry, ``Parser.Tactic.tacticSorry]
 
 private def pieceOf (unit : Elaborated) (text : SourceText) : DojoM Piece := do

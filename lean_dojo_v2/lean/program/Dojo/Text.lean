@@ -86,35 +86,23 @@ sequence grows with the square of their number.
 -/
 def maxTactics : Nat := 4000
 
-/--
-The deepest nesting of brackets, and the most semicolons in a line, in one loop over plain numbers, for the texts that have so
-many of them.
--/
-private partial def countFrom (bytes : ByteArray) (i depth deepest semicolons most : Nat) : Nat × Nat :=
-  if i ≥ bytes.size then (deepest, most) else
-  let byte := bytes.get! i
-  /- a letter -/
-  if 0x61 ≤ byte && byte ≤ 0x7a then countFrom bytes (i + 1) depth deepest semicolons most
-  /- `(`, `[`, `{`, and the last byte of `⟨` -/
-  else if byte == 0x28 || byte == 0x5b || byte == 0x7b || (byte == 0xa8 && isAngle i) then
-    countFrom bytes (i + 1) (depth + 1) (max deepest (depth + 1)) semicolons most
-  else if byte == 0x29 || byte == 0x5d || byte == 0x7d || (byte == 0xa9 && isAngle i) then
-    countFrom bytes (i + 1) (depth - 1) deepest semicolons most
-  else if byte == 0x3b then countFrom bytes (i + 1) depth deepest (semicolons + 1) (max most (semicolons + 1))
-  else if byte == 0x0a then countFrom bytes (i + 1) depth deepest 0 most
-  else countFrom bytes (i + 1) depth deepest semicolons most
-where
-  isAngle (last : Nat) : Bool := bytes.get! (last - 1) == 0x9f && bytes.get! (last - 2) == 0xe2
+/-- The deepest nesting of brackets. Lean's machine code finds them, so that no loop of ours looks at other characters. -/
+private def nestingOf (text : String) : Nat :=
+  let alike := [("[", "("), ("{", "("), ("⟨", "("), ("]", ")"), ("}", ")"), ("⟩", ")")]
+  let round := alike.foldl (init := text) fun text (one, other) => other.intercalate (text.splitOn one)
+  let (_, deepest) := (round.splitOn "(").tail.foldl (init := (0, 0)) fun (depth, deepest) piece =>
+    (depth + 1 - countOf ")" piece, max deepest (depth + 1))
+  deepest
 
 /--
 Why a text is not parsed from a byte on, if its brackets are nested too deeply or a line has too many semicolons.
 -/
 def sizeProblem? (text : String) (start : Nat := 0) : Option String :=
   let rest := extractBytes text start text.utf8ByteSize
-  let brackets := ["(", "[", "{", "⟨"].foldl (init := 0) fun all one => all + countOf one rest
-  if brackets ≤ maxNesting && countOf ";" rest ≤ maxTactics then none else
-  let (deepest, semicolons) := countFrom text.toUTF8 start 0 0 0 0
-  if deepest > maxNesting then some s!"brackets are nested deeper than {maxNesting}"
+  let nesting := nestingOf rest
+  let semicolons := if countOf ";" rest ≤ maxTactics then 0 else
+    (rest.splitOn "\n").foldl (init := 0) fun most line => max most (countOf ";" line)
+  if nesting > maxNesting then some s!"brackets are nested deeper than {maxNesting}"
   else if semicolons > maxTactics then some s!"a line has {semicolons} semicolons, more than {maxTactics}"
   else none
 

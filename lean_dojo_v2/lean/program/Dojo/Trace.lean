@@ -112,20 +112,20 @@ private def homeJson (file : OpenFile) (env : Environment) (name : Name) : Json 
     ("lean_name", .str (nameText name)), ("module", module?.elim .null fun module => .str (moduleText module)),
     ("def_pos", place (·.pos)), ("def_end_pos", place (·.endPos))]
 
-private def addReference (file : OpenFile) (env : Environment) (found : IO.Ref Found) (stx : Syntax) (name : Name) :
-    IO Unit := do
-  if (rangeOf? stx).isNone || (← found.get).named.contains name then return
-  let reference := homeJson file env name
-  found.modify fun all => { all with named := all.named.insert name, references := all.references.push reference }
+/-- The syntax of a node that mentions a constant, and the constant. -/
+private def mention? : Info → Option (Syntax × Name)
+  | .ofTermInfo term => term.expr.constName?.map (term.stx, ·)
+  | .ofFieldInfo field => some (field.stx, field.projName)
+  | _ => none
 
 /-- Collects tactics and references. Printing is expensive, so only the members of tactic sequences are printed, once. -/
 private def collect (file : OpenFile) (found : IO.Ref Found) (unit : Elaborated) (nodes : Nodes) : IO Unit := do
   let env := unit.after.env
   for (_, info) in nodes do
-    match info with
-    | .ofTermInfo term => if let .const name _ := term.expr then addReference file env found term.stx name
-    | .ofFieldInfo field => addReference file env found field.stx field.projName
-    | _ => pure ()
+    let some (stx, name) := mention? info | continue
+    if (rangeOf? stx).isNone || (← found.get).named.contains name then continue
+    let reference := homeJson file env name
+    found.modify fun all => { all with named := all.named.insert name, references := all.references.push reference }
   let printed : Printed := { texts := ← IO.mkRef {}, spelt := ← IO.mkRef {} }
   let runs := (runsOf nodes (unit.sequences nodes)).toArray.map (·.2)
   for run in runs.qsort (·.place < ·.place) do
