@@ -125,16 +125,11 @@ def elaborateTo (family : String) (source : SourceText) (first : Stop) (limit? :
   let known := (← longest? family source first (limit?.getD size)).getD { family, text, stops := #[first] }
   let last := known.stops.back?.getD first
   let start := { last.state with env := ← upToDate last.state.env }
-  let further ← IO.mkRef (#[] : Array Stop)
-  let rest ← IO.mkRef (#[] : Array Elaborated)
-  let visit (unit : Elaborated) : DojoM Bool := do
+  let visit (found : Array Stop × Array Elaborated) (unit : Elaborated) : DojoM (ForInStep _) := do
     match Stop.after? unit size with
-    | some stop => further.modify (·.push stop)
-    | none => rest.modify (·.push unit)
-    return limit?.isSome && unit.isLast
-  let (parserState, state) ← runSource source last.parserState start visit limit?
-  let further ← (further.get : BaseIO _)
-  let rest ← (rest.get : BaseIO _)
+    | some stop => return .yield (found.1.push stop, found.2)
+    | none => return .yield (found.1, found.2.push unit)
+  let ((further, rest), parserState, state) ← runSource source last.parserState start (#[], #[]) visit limit?
   let stops := known.stops ++ further
   let messages := stops.flatMap (·.messages)
   let beginning := { family, text, stops }

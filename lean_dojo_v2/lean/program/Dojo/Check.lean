@@ -70,9 +70,8 @@ private def reportJson (library env : Environment) (withStatements : Bool) (want
 
 private def checkText (request : Request) : DojoM Json := do
   let file ← openBehind request
-  let tactics ← IO.mkRef (#[] : Array Json)
-  let (messages, state) ← file.run fun unit => do
-    if request.flag "tactics" then tactics.modify (· ++ tacticsIn unit file.text)
+  let (tactics, messages, state) ← file.run #[] fun tactics unit => do
+    return if request.flag "tactics" then tactics ++ tacticsIn unit file.text else tactics
   let env := state.env
   let added := addedTo file.state.env env
   let asked := (request.texts "names").toArray.map fun written => { written, name? := lookUp env written : Wanted }
@@ -80,7 +79,6 @@ private def checkText (request : Request) : DojoM Json := do
   let constants := wanted.filterMap fun one => one.name?.map fun name => (one.written, name)
   let (json, exported) := exportConstants file.base.library file.state.env env constants (← get).exported
   modify ({ · with exported })
-  let found ← (tactics.get : BaseIO (Array Json))
   return record [
     ("messages", toJson messages),
     ("declarations", record (wanted.map (reportJson file.base.library env (request.flag "statements"))).toList),
@@ -89,7 +87,7 @@ private def checkText (request : Request) : DojoM Json := do
     -- never empty, because an engine that cannot tell says the empty text
     ("sources", .str ("\n".intercalate ("sources" :: (← sourceKeys file.imports).toList))),
     ("warm", .bool file.warm)]
-    [if request.flag "tactics" then some ("tactics", .arr found) else none]
+    [if request.flag "tactics" then some ("tactics", .arr tactics) else none]
 
 /-! ## The judge -/
 

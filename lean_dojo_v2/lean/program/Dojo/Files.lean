@@ -90,15 +90,12 @@ def openText (opening : Opening) : DojoM OpenFile := do
   let state ← if opening.inScope then inScopeOfSession state opening else pure state
   return { text, parserState := {}, state, base, module? }
 
-/-- Elaborates a text, and returns its messages and the state after it. -/
-def OpenFile.run (file : OpenFile) (visit : Elaborated → DojoM Unit := fun _ => return) :
-    DojoM (Array SerialMessage × Command.State) := do
-  let messages ← IO.mkRef file.messages
-  let (_, state) ← runSource file.text file.parserState file.state fun unit => do
-    messages.modify (· ++ unit.messages)
-    visit unit
-    return false
-  return (← messages.get, state)
+/-- Elaborates a text, and returns what `visit` has found in its commands, its messages and the state after it. -/
+def OpenFile.run {σ} (file : OpenFile) (found : σ) (visit : σ → Elaborated → DojoM σ) :
+    DojoM (σ × Array SerialMessage × Command.State) := do
+  let visit := fun (found, messages) unit => return .yield (← visit found unit, messages ++ unit.messages)
+  let ((found, messages), _, state) ← runSource file.text file.parserState file.state (found, file.messages) visit
+  return (found, messages, state)
 
 /--
 Opens a request's text after the commands that end within its `prefix`, a number of bytes. With `"kernel": false`, Lean's
@@ -122,10 +119,11 @@ def openBehind (request : Request) : DojoM OpenFile := do
 def maxVisited : Nat := 4
 
 /--
-Elaborates a text until `visit` returns true, but keeps its commands, and reuses those that it has kept for the last texts.
+Elaborates a text until `visit` is done, but keeps its commands, and reuses those that it has kept for the last texts.
 -/
-def OpenFile.revisit (file : OpenFile) (visit : Elaborated → DojoM Bool) : DojoM Unit := do
-  let some beginning := file.beginning? | discard <| runSource file.text file.parserState file.state visit
+def OpenFile.revisit {σ} (file : OpenFile) (found : σ) (visit : σ → Elaborated → DojoM (ForInStep σ)) : DojoM σ := do
+  let some beginning := file.beginning?
+    | return (← runSource file.text file.parserState file.state found visit).1
   let { family, text, .. } := beginning
   let start := file.parserState.pos.byteIdx
   let isSame (one : Visited) : Bool := one.family == family && one.start == start && one.text == text
@@ -133,17 +131,21 @@ def OpenFile.revisit (file : OpenFile) (visit : Elaborated → DojoM Bool) : Doj
     modify fun memory => { memory with visited := keepLast memory.visited maxVisited isSame one }
   let known := ((← get).visited.find? isSame).getD { family, text, start }
   keep known
+  let mut soFar := found
   for unit in known.units do
-    if (← visit unit) || unit.isLast then return
+    match ← visit soFar unit with
+    | .done last => return last
+    | .yield next => soFar := next
+    if unit.isLast then return soFar
   let (parserState, state) := match known.units.back? with
     | some last => (last.next, last.after)
     | none => (file.parserState, file.state)
-  let further ← IO.mkRef (#[] : Array Elaborated)
-  discard <| runSource file.text parserState state fun unit => do
-    further.modify (·.push unit)
-    visit unit
-  let units := known.units ++ (← further.get)
+  let visit := fun (found, units) unit => return match ← visit found unit with
+    | .done found => .done (found, units.push unit)
+    | .yield found => .yield (found, units.push unit)
+  let ((found, units), _) ← runSource file.text parserState state (soFar, known.units) visit
   keep { known with units }
   beginning.keepFurther units
+  return found
 
 end Dojo

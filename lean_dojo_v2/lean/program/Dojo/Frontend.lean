@@ -204,37 +204,41 @@ private def elaborate (source : SourceText) (stx : Syntax) (state : Command.Stat
   | .ok (after, _) => return { after with messages := after.messages ++ saidByTasks after, snapshotTasks := #[] }
   | .error _ => return state
 
-private partial def runCommands (source : SourceText) (parserState : Parser.ModuleParserState) (state : Command.State)
-    (visit : Elaborated → DojoM Bool) (limit? : Option Nat) : DojoM (Parser.ModuleParserState × Command.State) := do
+private partial def runCommands {σ} (source : SourceText) (parserState : Parser.ModuleParserState) (state : Command.State)
+    (found : σ) (visit : σ → Elaborated → DojoM (ForInStep σ)) (limit? : Option Nat) :
+    DojoM (σ × Parser.ModuleParserState × Command.State) := do
   let start := parserState.pos.byteIdx
-  if limit?.any (start ≥ ·) then return (parserState, state)
+  if limit?.any (start ≥ ·) then return (found, parserState, state)
   let (stx, next, log) := parseCommand source parserState state
   let stop := min next.pos.byteIdx source.size
   let complaints ← messagesOf log
-  if limit?.any fun limit => stop > limit || (stop == limit && !complaints.isEmpty) then return (parserState, state)
+  if limit?.any fun limit => stop > limit || (stop == limit && !complaints.isEmpty) then
+    return (found, parserState, state)
   let after ← elaborate source stx state start
   -- including those from its tasks
   let trees := after.infoState.substituteLazy.get.trees.toList
   let messages := complaints ++ correctAxioms stx.getKind (← messagesOf after.messages) trees after.env
   let unit := { start, stop, stx, messages, trees, before := state, after, next, isClean := complaints.isEmpty }
-  let finished ← visit unit
-  if finished || unit.isLast then return (next, after)
-  runCommands source next after visit limit?
+  match ← visit found unit with
+  | .done found => return (found, next, after)
+  | .yield found =>
+    if unit.isLast then return (found, next, after)
+    runCommands source next after found visit limit?
 
 /--
-Elaborates a text from a given state on, until `visit` returns true. With a `limit?` (a byte of Lean's text), it elaborates
-only commands that end at or before the limit. It omits a command that ends there with a syntax error, because that may be
+Elaborates a text from a given state on, until `visit` is done with what it has `found`. With a `limit?` (a byte of Lean's
+text), it elaborates only commands that end at or before the limit. It omits a command that ends there with a syntax error, because that may be
 the beginning of what follows the limit.
 -/
-def runSource (source : SourceText) (parserState : Parser.ModuleParserState) (state : Command.State)
-    (visit : Elaborated → DojoM Bool) (limit? : Option Nat := none) :
-    DojoM (Parser.ModuleParserState × Command.State) := do
+def runSource {σ} (source : SourceText) (parserState : Parser.ModuleParserState) (state : Command.State)
+    (found : σ) (visit : σ → Elaborated → DojoM (ForInStep σ)) (limit? : Option Nat := none) :
+    DojoM (σ × Parser.ModuleParserState × Command.State) := do
   let text := source.lean
   let start := parserState.pos.byteIdx
   let (sized, first) := (← get).sized
   unless first ≤ start && sized == text do
     if let some problem := sizeProblem? text start then refuse "command" s!"file: {problem}"
     modify ({ · with sized := (text, start) })
-  runCommands source parserState state visit limit?
+  runCommands source parserState state found visit limit?
 
 end Dojo

@@ -222,16 +222,11 @@ private def stateAt (request : Request) : DojoM Json := do
   let file ← openBehind request
   let position := request.nat "position"
   let offset := file.text.fromFile position
-  let answer ← IO.mkRef (none : Option Json)
-  let said ← IO.mkRef file.messages
-  file.revisit fun unit => do
-    if unit.stop ≤ offset then
-      said.modify (· ++ unit.messages)
-      return false
+  let (_, answer) ← file.revisit (file.messages, none) fun (said, _) unit => do
+    if unit.stop ≤ offset then return .yield (said ++ unit.messages, none)
     if request.flag "clean" then refuseErrors unit file.text offset
-    answer.set (← openTactic unit file offset (request.flag "recursion") (← said.get))
-    return true
-  let some json ← (answer.get : BaseIO (Option Json)) | refuse "index" s!"no tactic at byte {position}"
+    return .done (said, ← openTactic unit file offset (request.flag "recursion") said)
+  let some json := answer | refuse "index" s!"no tactic at byte {position}"
   return json
 
 def replayCommands : List Command := [

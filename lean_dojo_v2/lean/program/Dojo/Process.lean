@@ -50,16 +50,13 @@ private def processText (request : Request) : DojoM Json := do
   let file ← openText {
     file := request.text "file", fileName := request.text "fileName" "<anonymous>"
     header := request.flag "readHeader", options := request.object "options" }
-  let units ← IO.mkRef (#[] : Array Json)
-  unless file.messages.isEmpty do
-    let boundary := file.text.bytes 0 file.parserState.pos.byteIdx
-    units.set #[record [("boundary", boundary), ("messages", toJson file.messages)]]
-  let (_, state) ← file.run fun unit => do
-    if !unit.isEnd || !unit.messages.isEmpty then
-      let one ← describeUnit unit file request
-      units.modify (·.push one)
+  let boundary := file.text.bytes 0 file.parserState.pos.byteIdx
+  let header := if file.messages.isEmpty then #[] else #[record [("boundary", boundary), ("messages", toJson file.messages)]]
+  let (units, _, state) ← file.run header fun units unit => do
+    if unit.isEnd && unit.messages.isEmpty then return units
+    return units.push (← describeUnit unit file request)
   if request.flag "inheritEnv" then setCommand state file.base.library
-  return record [("units", .arr (← units.get))]
+  return record [("units", .arr units)]
 
 def processCommands : List Command := [
   { name := "frontend.process", run := processText, fields := [

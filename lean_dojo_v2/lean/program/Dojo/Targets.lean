@@ -50,14 +50,12 @@ private def pieceOf (unit : Elaborated) (text : SourceText) : DojoM Piece := do
 /-- The commands of a text, and the environment after them; errors in the text end the request. -/
 private def readPieces (text kind : String) : DojoM (List Piece × Environment × OpenFile) := do
   let file ← openText { file := text, header := false, inScope := true }
-  let pieces ← IO.mkRef (#[] : Array Piece)
-  let (messages, state) ← file.run fun unit => do
-    if unit.isEnd then return
-    let piece ← pieceOf unit file.text
-    pieces.modify (·.push piece)
+  let (pieces, messages, state) ← file.run #[] fun pieces unit => do
+    if unit.isEnd then return pieces
+    return pieces.push (← pieceOf unit file.text)
   let said := (messages.filter isError).map fun { pos, data, .. } => s!"{pos.line}:{pos.column}: {data}"
   unless said.isEmpty do refuse kind s!"the text has errors:\n{"\n".intercalate said.toList}"
-  return ((← pieces.get).toList, state.env, file)
+  return (pieces.toList, state.env, file)
 
 private def companionsOf (head : Piece) (rest : List Piece) : List (Piece × Bool) × List Piece := Id.run do
   let mut known := head.names
@@ -195,7 +193,7 @@ private structure Side where
 
 private def sideOf (text : String) : DojoM Side := do
   let file ← openText { file := text, header := false, inScope := true }
-  let (messages, state) ← file.run
+  let (_, messages, state) ← file.run () fun _ _ => return
   let line (name : Name) : Nat := ((rangesOf? state.env name).map (·.range.pos.line)).getD 1000000000
   let keyed := (addedTo file.state.env state.env).map fun (name, info) => (line name, nameText name, name, info)
   let sorted := keyed.qsort fun a b => a.1 < b.1 || (a.1 == b.1 && a.2.1 < b.2.1)
