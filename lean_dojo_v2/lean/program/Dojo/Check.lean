@@ -14,13 +14,6 @@ namespace Dojo
 
 open Lean Elab
 
-/-- A requested constant, or one that is declared in the text. -/
-private structure Wanted where
-  /-- Its name as the user writes it. -/
-  written : String
-  name? : Option Name
-  start? : Option Position := none
-
 /--
 The Lean name of what a user calls `written`: the private name in this module, which hides a public constant of the
 library just as in the text, or else the name itself.
@@ -30,10 +23,12 @@ private def lookUp (env : Environment) (written : String) : Option Name :=
   [mkPrivateName env name, name].find? fun candidate => (env.find? candidate).isSome
 
 /--
-The added constants that are declared in the text: Lean itself makes others (equation lemmas, matchers, parts of proofs).
-If a program made two constants that are written alike, the second is listed under its exact name.
+The added constants that are declared in the text, each as the user writes it, and where it begins: Lean itself makes others
+(equation lemmas, matchers, parts of proofs). If a program made two constants that are written alike, the second is listed
+under its exact name.
 -/
-private def writtenIn (env : Environment) (added : Array (Name × ConstantInfo)) : Array Wanted := Id.run do
+private def writtenIn (env : Environment) (added : Array (Name × ConstantInfo)) :
+    Array (String × Option Name × Option Position) := Id.run do
   let mut found := #[]
   let mut taken : Std.HashSet String := {}
   for (name, _) in added do
@@ -41,7 +36,7 @@ private def writtenIn (env : Environment) (added : Array (Name × ConstantInfo))
     let user := userText name
     let written := if taken.contains user then exactName name else user
     taken := taken.insert written
-    found := found.push { written, name? := some name, start? := some ranges.range.pos }
+    found := found.push (written, some name, some ranges.range.pos)
   return found
 
 private def constantJson (name : Name) (info : ConstantInfo) : Json :=
@@ -60,13 +55,14 @@ private def tacticsIn (unit : Elaborated) (text : SourceText) : Array Json :=
       ("bytes", text.bytes member.1 member.2), ("ran", .bool run?.isSome), ("changed", .bool (run?.any (·.changed)))]
 
 /-- The report on a constant that was requested, or that is declared in the text. -/
-private def reportJson (library env : Environment) (withStatements : Bool) (wanted : Wanted) : String × Json :=
-  let start := wanted.start?.toList.map fun start => ("start", toJson #[start.line, start.column + 1])
-  let about := match wanted.name?.bind env.find? with
+private def reportJson (library env : Environment) (withStatements : Bool) (name? : Option Name)
+    (start? : Option Position) : Json :=
+  let start := start?.toList.map fun start => ("start", toJson #[start.line, start.column + 1])
+  let about := match name?.bind env.find? with
     | none => [("exists", .bool false)]
     | some info => [("exists", .bool true), ("kind", .str (kindWord info))] ++
       if withStatements then [("statement", .str (statementText env.find? library.toKernelEnv info))] else []
-  (wanted.written, record (start ++ about))
+  record (start ++ about)
 
 private def checkText (request : Request) : DojoM Json := do
   let file ← openBehind request
@@ -74,14 +70,15 @@ private def checkText (request : Request) : DojoM Json := do
     return if request.flag "tactics" then tactics ++ tacticsIn unit file.text else tactics
   let env := state.env
   let added := addedTo file.state.env env
-  let asked := (request.texts "names").toArray.map fun written => { written, name? := lookUp env written : Wanted }
+  let asked := (request.texts "names").toArray.map fun written => (written, lookUp env written, (none : Option Position))
   let wanted := (if request.flag "all" then writtenIn env added else #[]) ++ asked
-  let constants := wanted.filterMap fun one => one.name?.map fun name => (one.written, name)
+  let constants := wanted.filterMap fun (written, name?, _) => name?.map (written, ·)
+  let report := reportJson file.base.library env (request.flag "statements")
   let (json, exported) := exportConstants file.base.library file.state.env env constants (← get).exported
   modify ({ · with exported })
   return record [
     ("messages", toJson messages),
-    ("declarations", record (wanted.map (reportJson file.base.library env (request.flag "statements"))).toList),
+    ("declarations", record (wanted.map fun (written, name?, start?) => (written, report name? start?)).toList),
     ("new_constants", .arr (added.map fun (name, info) => constantJson name info)),
     ("export", json),
     -- never empty, because an engine that cannot tell says the empty text

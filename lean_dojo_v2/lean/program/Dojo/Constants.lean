@@ -107,11 +107,6 @@ def closureWith (find? : Name → Option ConstantInfo) (roots : Array Name) (fol
     if let .inductInfo value := info then pending := pending ++ value.ctors.toArray
   return found
 
-/-- The axioms that some constants depend on. -/
-private def axiomsIn (env : Environment) (names : Array Name) : Array Name :=
-  (closureWith env.find? names fun _ => true).filterMap fun (name, info?) =>
-    if info? matches some (.axiomInfo _) then some name else none
-
 /-- Whether an environment has the proofs of its library's theorems. The embedded package does not. -/
 def hasProofs (library : Environment) : Bool :=
   !(library.find? ``Eq.symm matches some (.axiomInfo _))
@@ -142,7 +137,10 @@ def axiomsWith (find? : Name → Option ConstantInfo) (kernel : Kernel.Environme
     let isProved := kernel.find? name matches some (.thmInfo _)
     if info matches .axiomInfo _ || ((info matches .thmInfo _) && !isProved) then
       found := found.push { name := userText name, library := false }
-  let axioms := if hasProofs library then (axiomsBehind library imported).getD (axiomsIn library imported)
+  let axioms := if hasProofs library then
+      (axiomsBehind library imported).getD <| (closureWith library.find? imported fun _ => true).filterMap fun
+        | (name, some (.axiomInfo _)) => some name
+        | _ => none
     else imported.filter fun name =>
       (base.find? name matches some (.axiomInfo _)) && getOriginalConstKind? library name == some .axiom
   return found ++ axioms.map fun name => { name := userText name, library := true }

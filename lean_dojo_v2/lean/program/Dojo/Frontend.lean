@@ -227,8 +227,8 @@ private partial def runCommands {σ} (source : SourceText) (parserState : Parser
 
 /--
 Elaborates a text from a given state on, until `visit` is done with what it has `found`. With a `limit?` (a byte of Lean's
-text), it elaborates only commands that end at or before the limit. It omits a command that ends there with a syntax error, because that may be
-the beginning of what follows the limit.
+text), it elaborates only commands that end at or before the limit. It omits a command that ends there with a syntax error,
+because that may be the beginning of what follows the limit.
 -/
 def runSource {σ} (source : SourceText) (parserState : Parser.ModuleParserState) (state : Command.State)
     (found : σ) (visit : σ → Elaborated → DojoM (ForInStep σ)) (limit? : Option Nat := none) :

@@ -38,11 +38,6 @@ def isSequence (stx : Syntax) : Bool :=
   kind == ``Parser.Tactic.tacticSeq || kind == ``Parser.Tactic.tacticSeq1Indented ||
     kind == ``Parser.Tactic.tacticSeqBracketed
 
-/-- The environment after a command that is a part of another one. -/
-private def behindCommand? : InfoTree → Option Environment
-  | .context (.commandCtx context) (.node (.ofCommandInfo _) _) => some context.env
-  | _ => none
-
 /-- The nodes of some trees, parents first. -/
 abbrev Nodes := Array (Above × Info)
 
@@ -61,7 +56,8 @@ private partial def addNodes (above? : Option Above) (found : Nodes) : InfoTree 
       | _ => above
     for child in children do
       found := addNodes (some inside) found child
-      inside := { inside with before? := behindCommand? child <|> inside.before? }
+      if let .context (.commandCtx behind) (.node (.ofCommandInfo _) _) := child then
+        inside := { inside with before? := some behind.env }
     return found
   | .hole _ => found
 

@@ -36,11 +36,6 @@ private def structureOf (info : ConstantInfo) (shown : Shower) : IO (List (Strin
       ("k", toJson value.k)])]
   | _ => return []
 
-private def location (env : Environment) (name : Name) : List (String × Json) :=
-  match rangesOf? env name with
-  | none => []
-  | some ranges => [("sourceStart", toJson ranges.range.pos), ("sourceEnd", toJson ranges.range.endPos)]
-
 private def inspect (request : Request) : DojoM Json := do
   let monads ← Monads.ofCommand (← get).command
   let env := monads.coreState.env
@@ -53,11 +48,14 @@ private def inspect (request : Request) : DojoM Json := do
   let dependencies := if !request.flag "dependency" then [] else
     ("typeDependency", used info.type) :: (value?.map fun value => ("valueDependency", used value)).toList
   let value ← value?.mapM fun value => return ("value", ← (shown value : IO Json))
+  let ranges? := if request.flag "source" then rangesOf? env name else none
+  let place (ranges : DeclarationRanges) : List (String × Json) :=
+    [("sourceStart", toJson ranges.range.pos), ("sourceEnd", toJson ranges.range.endPos)]
   let publicName := if isPrivateName name then [("publicName", Json.str (userText name))] else []
   return record ([
     ("type", ← (shown info.type : IO Json)), ("isUnsafe", .bool info.isUnsafe), ("kind", .str (kindWord info)),
     ("levels", nameList info.levelParams)] ++ dependencies ++ publicName ++ (← (structureOf info shown : IO _)) ++
-    (if request.flag "source" then location env name else []))
+    ranges?.elim [] place)
     [value, (moduleOf? env name).map fun module => ("module", .str (moduleText module))]
 
 private def describeEnv (_ : Request) : DojoM Json := do

@@ -148,12 +148,6 @@ def runsOf (nodes : Nodes) (sequences : Array Sequence) : Std.HashMap ByteRange 
       found := found.insert one.range { one with changed, place := (known?.map (·.place)).getD found.size }
   return found
 
-/-- Finds the sequence with a member at a range: its members from that one on, and where its first member begins. -/
-def fromMember? (sequences : Array Sequence) (range : ByteRange) : Option (Sequence × Nat) :=
-  sequences.findSome? fun members => do
-    let index ← members.findIdx? (· == range)
-    return (members.extract index members.size, members[0]!.1)
-
 /-- The outermost sequences inside a range. -/
 def sequencesInside (sequences : Array Sequence) (range : ByteRange) : Array Sequence := Id.run do
   let mut found := #[]

@@ -174,15 +174,16 @@ digest of its first `goal`.
 -/
 private def around (nodes : Nodes) (sequences : Array Sequence) (range : Nat × Nat) (text : SourceText) :
     List (String × Json) :=
-  let (members, first) := (fromMember? sequences range).getD (#[range], range.1)
+  let whole := (sequences.find? (·.contains range)).getD #[range]
+  let members := whole.toList.dropWhile (· != range)
   let inner := sequencesInside sequences range
   let runs := runsOf nodes (inner.map fun block => block.extract 0 1)
-  let inFile (members : Sequence) : Json := toJson (members.map fun (start, stop) => text.bytes start stop)
+  let inFile (members : List ByteRange) : Json := toJson (members.map fun (start, stop) => text.bytes start stop)
   let blocks := inner.map fun block =>
     let run? := block[0]?.bind (runs[·]?)
     let goal := run?.bind fun run => run.info.goalsBefore.head?.bind fun goal => (goalDigest? run.info.mctxBefore goal).run' {}
-    record [("members", inFile block), ("goal", toJson goal)]
-  [("members", inFile members), ("column", toJson ((text.position first).2 - 1)), ("blocks", .arr blocks)]
+    record [("members", inFile block.toList), ("goal", toJson goal)]
+  [("members", inFile members), ("column", toJson ((text.position whole[0]!.1).2 - 1)), ("blocks", .arr blocks)]
 
 /--
 Refuses a command with an error before a byte of it, since Lean continues after an error with other goals. Text before the

@@ -76,12 +76,11 @@ def sexp (e : Expr) : String :=
   | .ok text => text
   | .error () => "(:too-large)"
 
-/-! ## Goals and expressions -/
+/-!
+## Goals and expressions
 
-/-- Lean's own default line width, so that goals read as in `lean --json` and in LeanDojo. -/
-def lineWidth : Nat := 120
-
-private def render (format : Format) : String := format.pretty lineWidth 0 0
+They have Lean's own default line width, so that they read as in `lean --json` and in LeanDojo.
+-/
 
 /-- The printing context of a proof state, without the local context of a goal. -/
 def Monads.printContext (monads : Monads) : PPContext where
@@ -99,11 +98,11 @@ def ProofState.printContext (state : ProofState) : PPContext := state.monads.pri
 
 /-- An expression as Lean prints it. -/
 def exprText (context : PPContext) (e : Expr) : IO String := do
-  return render (← ppExprWithInfos context e).fmt
+  return (← ppExprWithInfos context e).fmt.pretty
 
 /-- One goal as Lean prints it: `case tag`, hypotheses, `⊢ target`. -/
 def goalText (context : PPContext) (goal : MVarId) : IO String := do
-  let text := render (← ppGoal context goal)
+  let text := (← ppGoal context goal).pretty
   return if text.startsWith "\n" then behind "\n" text else text
 
 /-- A whole state as Lean prints it, from its goals. -/
