@@ -86,16 +86,13 @@ private def partsOf (fragments : List Fragment) (parent : MVarId) : List MVarId 
 
 private def typeOf (goal : MVarId) : TacticM Expr := do instantiateMVars (← goal.getDecl).type
 
-/-- Closes a goal by `rfl` or by an instance, if that works. -/
-private def close (goal : MVarId) : TacticM Unit := goal.withContext do
-  try goal.refl catch _ => try goal.inferInstance catch _ => pure ()
-
 /-- Leaves a `conv` block: the goal that it began at comes back, rewritten. -/
 private def leaveConv (fragments : List Fragment) (parent : MVarId) (right proof : Expr) :
     TacticM (List Fragment) := do
   let parts := partsOf fragments parent
   for part in parts do
-    if ← isOpen part then close part
+    if ← isOpen part then part.withContext do
+      try part.refl catch _ => try part.inferInstance catch _ => pure ()
   let left ← parts.filterM isOpen
   unless left.isEmpty do
     let shown ← left.mapM fun goal => do

@@ -8,17 +8,10 @@ namespace Dojo
 
 open Lean Elab Meta
 
-private abbrev Shower := Expr → IO Json
-
-/-- Shows terms without hypotheses, in the session's scope. -/
-private def shownIn (monads : Monads) : DojoM Shower := do
-  let settings ← settings
-  return expressionRecord settings monads.printContext
-
 private def nameList (list : List Name) : Json := toJson (list.map nameText)
 
 /-- Pantograph's `inductInfo`, `constructorInfo` and `recursorInfo`. -/
-private def structureOf (info : ConstantInfo) (shown : Shower) : IO (List (String × Json)) := do
+private def structureOf (info : ConstantInfo) (shown : Expr → IO Json) : IO (List (String × Json)) := do
   match info with
   | .inductInfo value => return [("inductInfo", record [
       ("numParams", toJson value.numParams), ("numIndices", toJson value.numIndices), ("all", nameList value.all),
@@ -43,7 +36,7 @@ private def inspect (request : Request) : DojoM Json := do
   let some info := env.find? name | refuse "index" s!"Symbol not found {request.text "name"}"
   let wanted := request.flag "value" (default := info matches .defnInfo _)
   let value? := if wanted then valueOf? info else none
-  let shown ← shownIn monads
+  let shown := expressionRecord (← settings) monads.printContext
   let used (e : Expr) : Json := nameList e.getUsedConstants.toList
   let dependencies := if !request.flag "dependency" then [] else
     ("typeDependency", used info.type) :: (value?.map fun value => ("valueDependency", used value)).toList
@@ -119,7 +112,7 @@ private def givenTerm (request : Request) (field : String) : DojoM (Expr × Opti
 private def echo (request : Request) : DojoM Json := do
   let (e, _, monads) ← givenTerm request "expr"
   let (type, monads) ← monads.run (kind := "typing") do instantiateMVars (← inferType e)
-  let shown ← shownIn monads
+  let shown := expressionRecord (← settings) monads.printContext
   return record [("expr", ← (shown e : IO Json)), ("type", ← (shown type : IO Json))]
 
 /-- Adds a definition or theorem to the session's environment. -/

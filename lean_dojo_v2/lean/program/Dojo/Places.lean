@@ -22,10 +22,6 @@ inductive Draft where
   /-- A new goal of a type. -/
   | typed (lctx : LocalContext) (type : Expr) (userName : Name := .anonymous)
 
-private def Draft.place? (mctx : MetavarContext) : Draft → Option (LocalContext × Expr)
-  | .goal mvar => (mctx.findDecl? mvar).map fun decl => (decl.lctx, decl.type)
-  | .typed lctx type _ => some (lctx, type)
-
 private def locals (lctx : LocalContext) : Array LocalDecl :=
   lctx.decls.toArray.filterMap id
 
@@ -85,7 +81,9 @@ theorem, the others of its `mutual` block, `where` and `let rec`. Only the whole
 def openDrafts (unit : Elaborated) (library : Environment) (above : Above) (mctx : MetavarContext)
     (drafts : List Draft) (recursion := false) : DojoM ProofState := do
   let { context, before?, .. } := above
-  let said := (drafts.filterMap (·.place? mctx)).flatMap fun (lctx, type) => saidBy lctx type
+  let said := drafts.flatMap fun
+    | .goal mvar => (mctx.findDecl? mvar).elim [] fun decl => saidBy decl.lctx decl.type
+    | .typed lctx type _ => saidBy lctx type
   let terms := said.map fun e => (instantiateMVarsCore mctx e).1
   let (env, forbidden) := world (before?.getD unit.before.env) context terms
   let levels := (terms.foldl (init := ({} : CollectLevelParams.State)) collectLevelParams).params.toList
