@@ -86,16 +86,13 @@ private def partsOf (fragments : List Fragment) (parent : MVarId) : List MVarId 
 
 private def typeOf (goal : MVarId) : TacticM Expr := do instantiateMVars (← goal.getDecl).type
 
-/-- Closes a goal by `rfl` or by an instance, if that works. -/
-private def close (goal : MVarId) : TacticM Unit := goal.withContext do
-  try goal.refl catch _ => try goal.inferInstance catch _ => pure ()
-
 /-- Leaves a `conv` block: the goal that it began at comes back, rewritten. -/
 private def leaveConv (fragments : List Fragment) (parent : MVarId) (right proof : Expr) :
     TacticM (List Fragment) := do
   let parts := partsOf fragments parent
   for part in parts do
-    if ← isOpen part then close part
+    if ← isOpen part then part.withContext do
+      try part.refl catch _ => try part.inferInstance catch _ => pure ()
   let left ← parts.filterM isOpen
   unless left.isEmpty do
     let shown ← left.mapM fun goal => do
@@ -117,16 +114,12 @@ private def leaveConv (fragments : List Fragment) (parent : MVarId) (right proof
     | _ => none
   return rest ++ outer?.toList
 
-private def convOf? (fragments : List Fragment) (goal : MVarId) : Option (Expr × Expr) :=
-  fragments.reverse.findSome? fun
-    | .conv of right proof => if of == goal then some (right, proof) else none
-    | _ => none
-
 private def leave (fragments : List Fragment) : Fragment → TacticM (List Fragment)
   | .calc goal _ => return fragments.filter (·.goal != goal)
   | .conv goal right proof => leaveConv fragments goal right proof
   | .part _ parent => do
-    let some (right, proof) := convOf? fragments parent | throwError "the goal is not in conv or calc mode"
+    let outer? := fragments.reverse.find? fun one => one.goal == parent && one matches .conv ..
+    let some (.conv _ right proof) := outer? | throwError "the goal is not in conv or calc mode"
     leaveConv fragments parent right proof
 
 private def enterConv (fragments : List Fragment) (goal : MVarId) : TacticM (List Fragment) := do

@@ -50,8 +50,8 @@ private def Beginning.shared (one : Beginning) (text : String) (limit : Nat) : N
   return low
 
 /-- Whether a text has one more stop, because Lean's parser ends the command before it in the same place there, too. -/
-private def Beginning.continues (one : Beginning) (source : Source) (first : Stop) (limit count : Nat) : Bool :=
-  let text := source.text.lean
+private def Beginning.continues (one : Beginning) (source : SourceText) (first : Stop) (limit count : Nat) : Bool :=
+  let text := source.lean
   (one.stops[count]?).any fun stop =>
     stop.isClean && stop.isWithin limit && areSame one.text text stop.place &&
       match count with
@@ -60,11 +60,11 @@ private def Beginning.continues (one : Beginning) (source : Source) (first : Sto
         (sizeProblem? text last.place).isNone && cleanEnd? source last.parserState last.state == some stop.place
 
 /-- The kept beginning that shares most of a text up to a byte, without the stops that the text does not have. -/
-private def longest? (family : Family) (source : Source) (first : Stop) (limit : Nat) : DojoM (Option Beginning) := do
+private def longest? (family : String) (source : SourceText) (first : Stop) (limit : Nat) : DojoM (Option Beginning) := do
   let mut best? : Option (Beginning × Nat) := none
-  for one in ← (← read).beginnings.get do
-    if one.family.key != family.key then continue
-    let count := one.shared source.text.lean limit
+  for one in (← get).beginnings do
+    if one.family != family then continue
+    let count := one.shared source.lean limit
     unless best?.any (·.2 > count) do best? := some (one, count)
   let some (one, count) := best? | return none
   let count := if one.continues source first limit count then count + 1 else count
@@ -72,7 +72,7 @@ private def longest? (family : Family) (source : Source) (first : Stop) (limit :
 
 /-- Whether one beginning has all places of another. -/
 private def Beginning.covers (one other : Beginning) : Bool :=
-  one.family.key == other.family.key && other.stops.size ≤ one.stops.size &&
+  one.family == other.family && other.stops.size ≤ one.stops.size &&
     (other.stops.back?).any fun last =>
       ((one.stops[other.stops.size - 1]?).any (·.place == last.place)) && areSame one.text other.text last.place
 
@@ -83,7 +83,8 @@ private def withinLimits (all : Array Beginning) (maxLibraries : Nat) : Array Be
   let mut libraries : List String := []
   for one in all.reverse do
     stops := stops + one.stops.size
-    unless libraries.contains one.family.library do libraries := one.family.library :: libraries
+    let library := (one.family.splitOn "\n").headD ""
+    unless libraries.contains library do libraries := library :: libraries
     if first < all.size && (stops > maxStops || libraries.length > maxLibraries) then break
     first := first - 1
   return all.extract first all.size
@@ -91,23 +92,20 @@ private def withinLimits (all : Array Beginning) (maxLibraries : Nat) : Array Be
 /-- Keeps a beginning in place of those that have nothing else; if another one has more, that is kept as the last used. -/
 private def keepBeginning (one : Beginning) : DojoM Unit := do
   let maxLibraries := (← read).host.maxEnvironments
-  (← read).beginnings.modify fun all =>
-    let larger? := all.find? fun other => other.covers one && other.stops.size > one.stops.size
+  modify fun memory =>
+    let larger? := memory.beginnings.find? fun other => other.covers one && other.stops.size > one.stops.size
     let kept := larger?.getD one
-    withinLimits ((all.filter fun other => !kept.covers other).push kept) maxLibraries
+    let others := memory.beginnings.filter fun other => !kept.covers other
+    { memory with beginnings := withinLimits (others.push kept) maxLibraries }
 
-/-- Keeps the places after commands that were elaborated behind a beginning. -/
-def keepFurther (family : Family) (source : Source) (units : Array Elaborated) : DojoM Unit := do
-  let some unit := units[0]? | return
-  let text := source.text.lean
-  for one in ← (← read).beginnings.get do
-    unless one.family.key == family.key && areSame one.text text unit.start do continue
-    let some index := one.stops.findIdx? (·.place == unit.start) | continue
-    let further := units.filterMap (Stop.after? · source.text.size)
-    return ← keepBeginning { family, text, stops := one.stops.extract 0 (index + 1) ++ further }
+/-- Keeps the places after commands that were elaborated behind a beginning, too. -/
+def Beginning.keepFurther (one : Beginning) (units : Array Elaborated) : DojoM Unit :=
+  keepBeginning { one with stops := one.stops ++ units.filterMap (Stop.after? · one.text.utf8ByteSize) }
 
 /-- A text that was elaborated up to a place. -/
 structure Reached where
+  /-- What is kept of it. -/
+  beginning : Beginning
   /-- The last place between two commands. -/
   parserState : Parser.ModuleParserState
   state : Command.State
@@ -121,28 +119,25 @@ Elaborates a text up to a byte, or else all of it, and keeps the places on the w
 begins (at its docstring, at `open Foo in`, at `mutual`), so the byte may be inside one, which is then left out; as is a
 command after which Lean reads nothing.
 -/
-def elaborateTo (family : Family) (source : Source) (first : Stop) (limit? : Option Nat := none) : DojoM Reached := do
-  let text := source.text.lean
-  let size := source.text.size
+def elaborateTo (family : String) (source : SourceText) (first : Stop) (limit? : Option Nat := none) : DojoM Reached := do
+  let text := source.lean
+  let size := source.size
   let known := (← longest? family source first (limit?.getD size)).getD { family, text, stops := #[first] }
   let last := known.stops.back?.getD first
   let start := { last.state with env := ← upToDate last.state.env }
-  let further ← IO.mkRef (#[] : Array Stop)
-  let rest ← IO.mkRef (#[] : Array Elaborated)
-  let visit (unit : Elaborated) : DojoM Bool := do
+  let visit (found : Array Stop × Array Elaborated) (unit : Elaborated) : DojoM (ForInStep _) := do
     match Stop.after? unit size with
-    | some stop => further.modify (·.push stop)
-    | none => rest.modify (·.push unit)
-    return limit?.isSome && unit.isLast
-  let (parserState, state) ← runSource source last.parserState start visit limit?
-  let further ← (further.get : BaseIO _)
-  let rest ← (rest.get : BaseIO _)
+    | some stop => return .yield (found.1.push stop, found.2)
+    | none => return .yield (found.1, found.2.push unit)
+  let ((further, rest), parserState, state) ← runSource source last.parserState start (#[], #[]) visit limit?
   let stops := known.stops ++ further
   let messages := stops.flatMap (·.messages)
-  keepBeginning { family, text, stops }
+  let beginning := { family, text, stops }
+  keepBeginning beginning
   if limit?.isSome && rest.any (·.isLast) then
-    let last := stops.back?.getD first
-    return { parserState := last.parserState, state := last.state, messages, warm := false }
-  return { parserState, state, messages := messages ++ rest.flatMap (·.messages), warm := further.isEmpty && rest.isEmpty }
+    let { parserState, state, .. } := stops.back?.getD first
+    return { beginning, parserState, state, messages, warm := false }
+  let warm := further.isEmpty && rest.isEmpty
+  return { beginning, parserState, state, messages := messages ++ rest.flatMap (·.messages), warm }
 
 end Dojo

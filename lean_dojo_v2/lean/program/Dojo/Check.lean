@@ -14,13 +14,6 @@ namespace Dojo
 
 open Lean Elab
 
-/-- A requested constant, or one that is declared in the text. -/
-private structure Wanted where
-  /-- Its name as the user writes it. -/
-  written : String
-  name? : Option Name
-  start? : Option Position := none
-
 /--
 The Lean name of what a user calls `written`: the private name in this module, which hides a public constant of the
 library just as in the text, or else the name itself.
@@ -30,10 +23,12 @@ private def lookUp (env : Environment) (written : String) : Option Name :=
   [mkPrivateName env name, name].find? fun candidate => (env.find? candidate).isSome
 
 /--
-The added constants that are declared in the text: Lean itself makes others (equation lemmas, matchers, parts of proofs).
-If a program made two constants that are written alike, the second is listed under its exact name.
+The added constants that are declared in the text, each as the user writes it, and where it begins: Lean itself makes others
+(equation lemmas, matchers, parts of proofs). If a program made two constants that are written alike, the second is listed
+under its exact name.
 -/
-private def writtenIn (env : Environment) (added : Array (Name × ConstantInfo)) : Array Wanted := Id.run do
+private def writtenIn (env : Environment) (added : Array (Name × ConstantInfo)) :
+    Array (String × Option Name × Option Position) := Id.run do
   let mut found := #[]
   let mut taken : Std.HashSet String := {}
   for (name, _) in added do
@@ -41,7 +36,7 @@ private def writtenIn (env : Environment) (added : Array (Name × ConstantInfo))
     let user := userText name
     let written := if taken.contains user then exactName name else user
     taken := taken.insert written
-    found := found.push { written, name? := some name, start? := some ranges.range.pos }
+    found := found.push (written, some name, some ranges.range.pos)
   return found
 
 private def constantJson (name : Name) (info : ConstantInfo) : Json :=
@@ -60,37 +55,36 @@ private def tacticsIn (unit : Elaborated) (text : SourceText) : Array Json :=
       ("bytes", text.bytes member.1 member.2), ("ran", .bool run?.isSome), ("changed", .bool (run?.any (·.changed)))]
 
 /-- The report on a constant that was requested, or that is declared in the text. -/
-private def reportJson (library env : Environment) (withStatements : Bool) (wanted : Wanted) : String × Json :=
-  let start := wanted.start?.toList.map fun start => ("start", toJson #[start.line, start.column + 1])
-  let about := match wanted.name?.bind env.find? with
+private def reportJson (library env : Environment) (withStatements : Bool) (name? : Option Name)
+    (start? : Option Position) : Json :=
+  let start := start?.toList.map fun start => ("start", toJson #[start.line, start.column + 1])
+  let about := match name?.bind env.find? with
     | none => [("exists", .bool false)]
     | some info => [("exists", .bool true), ("kind", .str (kindWord info))] ++
       if withStatements then [("statement", .str (statementText env.find? library.toKernelEnv info))] else []
-  (wanted.written, record (start ++ about))
+  record (start ++ about)
 
 private def checkText (request : Request) : DojoM Json := do
-  let { file, warm, .. } ← openBehind request
-  let tactics ← IO.mkRef (#[] : Array Json)
-  let (messages, state) ← file.run fun unit => do
-    if request.flag "tactics" then tactics.modify (· ++ tacticsIn unit file.text)
+  let file ← openBehind request
+  let (tactics, messages, state) ← file.run #[] fun tactics unit => do
+    return if request.flag "tactics" then tactics ++ tacticsIn unit file.text else tactics
   let env := state.env
-  let added := addedTo file.below env
-  let asked := (request.texts "names").toArray.map fun written => { written, name? := lookUp env written : Wanted }
+  let added := addedTo file.state.env env
+  let asked := (request.texts "names").toArray.map fun written => (written, lookUp env written, (none : Option Position))
   let wanted := (if request.flag "all" then writtenIn env added else #[]) ++ asked
-  let constants := wanted.filterMap fun one => one.name?.map fun name => (one.written, name)
-  let exported := (← read).exported
-  let (json, now) := exportConstants file.base.library file.below env constants (← exported.get)
-  exported.set now
-  let found ← (tactics.get : BaseIO (Array Json))
+  let constants := wanted.filterMap fun (written, name?, _) => name?.map (written, ·)
+  let report := reportJson file.base.library env (request.flag "statements")
+  let (json, exported) := exportConstants file.base.library file.state.env env constants (← get).exported
+  modify ({ · with exported })
   return record [
     ("messages", toJson messages),
-    ("declarations", record (wanted.map (reportJson file.base.library env (request.flag "statements"))).toList),
+    ("declarations", record (wanted.map fun (written, name?, start?) => (written, report name? start?)).toList),
     ("new_constants", .arr (added.map fun (name, info) => constantJson name info)),
     ("export", json),
     -- never empty, because an engine that cannot tell says the empty text
     ("sources", .str ("\n".intercalate ("sources" :: (← sourceKeys file.imports).toList))),
-    ("warm", .bool warm)]
-    [if request.flag "tactics" then some ("tactics", .arr found) else none]
+    ("warm", .bool file.warm)]
+    [if request.flag "tactics" then some ("tactics", .arr tactics) else none]
 
 /-! ## The judge -/
 
@@ -124,32 +118,30 @@ private def Ground.enter? (ground : Ground) (context : Array (Nat × Option Decl
       ground := { ground with court := ← ground.court.hear declaration cancel?, keys }
   return some ground
 
-private def Court.accepts (court : Court) (constants : List (String × Name)) : Bool :=
-  constants.all fun (_, name) => (court.kernel.find? name).isSome && !court.refused.contains name
-
 private def judge (request : Request) : DojoM Json := do
-  let session ← read
   let given ← orRefuse "export" ((readExport (request.payload.getObjValD "export")).mapError (s!"export: {·}"))
   for (key, declaration?) in given.context do
-    if let some declaration := declaration? then session.contexts.modify (·.insert key declaration)
-  let rows ← session.contexts.get
+    if let some declaration := declaration? then
+      modify fun memory => { memory with contexts := memory.contexts.insert key declaration }
+  let { contexts := rows, cancel := cancel?, .. } ← get
   if let some (key, _) := given.context.find? (!rows.contains ·.1) then
     refuse "context" s!"declaration {key} is not known"
   let library ← importConstants (given.imports.map ({ module := · }))
-  let cancel? ← session.cancel.get
   let hear (ground : Ground) : IO (Option (Ground × Court)) := do
     let some ground ← ground.enter? given.context rows cancel? | return none
     return some (ground, ← given.declarations.foldlM (init := ground.court) (·.hear · cancel?))
   let isOurs (ground : Ground) : Bool := ground.imports == given.imports
   -- a name may be taken by a declaration of another text, so nothing is refused before it was tried on the bare library
-  let kept := (← session.grounds.get).filter isOurs
+  let kept := (← get).grounds.filter isOurs
   let kernel := library.toKernelEnv
   let missing := (kept[0]?.map (·.court.missing)).getD (.mk fun _ => missingIn kernel)
   let fresh : Ground := { imports := given.imports, court := { kernel, missing } }
-  let accepted? ← (kept.findSomeM? fun ground => return (← hear ground).filter (·.2.accepts given.constants) : IO _)
+  let isAccepted (court : Court) : Bool := given.constants.all fun (_, name) =>
+    (court.kernel.find? name).isSome && !court.refused.contains name
+  let accepted? ← (kept.findSomeM? fun ground => return (← hear ground).filter (isAccepted ·.2) : IO _)
   let some (ground, court) ← (if accepted?.isSome then pure accepted? else hear fresh : IO _)
     | refuse "export" "export: context: two declarations with the same name"
-  keepLast session.grounds maxGrounds isOurs ground
+  modify fun memory => { memory with grounds := keepLast memory.grounds maxGrounds isOurs ground }
   let verdicts := given.constants.map fun (word, name) => (word, verdict library court name)
   return record [("declarations", record verdicts)]
 

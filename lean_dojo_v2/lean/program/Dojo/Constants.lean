@@ -107,15 +107,6 @@ def closureWith (find? : Name → Option ConstantInfo) (roots : Array Name) (fol
     if let .inductInfo value := info then pending := pending ++ value.ctors.toArray
   return found
 
-/-- The same in an environment. -/
-def closureOf (env : Environment) (roots : Array Name) (follow : Name → Bool) : Array (Name × Option ConstantInfo) :=
-  closureWith env.find? roots follow
-
-/-- The axioms that some constants depend on. -/
-private def axiomsIn (env : Environment) (names : Array Name) : Array Name :=
-  (closureOf env names fun _ => true).filterMap fun (name, info?) =>
-    if info? matches some (.axiomInfo _) then some name else none
-
 /-- Whether an environment has the proofs of its library's theorems. The embedded package does not. -/
 def hasProofs (library : Environment) : Bool :=
   !(library.find? ``Eq.symm matches some (.axiomInfo _))
@@ -125,10 +116,6 @@ structure Axiom where
   name : String
   library : Bool
   deriving Inhabited, ToJson
-
-/-- Whether the kernel has accepted a theorem with its proof: the rest of a text may cite one that it has refused. -/
-private def isProved (kernel : Kernel.Environment) (name : Name) : Bool :=
-  kernel.find? name matches some (.thmInfo _)
 
 /--
 The axioms that constants depend on. `find?` looks up constants, and `kernel` has those that the kernel accepted.
@@ -146,9 +133,14 @@ def axiomsWith (find? : Name → Option ConstantInfo) (kernel : Kernel.Environme
       imported := imported.push name
       continue
     let some info := info? | continue
-    if info matches .axiomInfo _ || ((info matches .thmInfo _) && !isProved kernel name) then
+    -- the rest of a text may cite a theorem whose proof the kernel has refused
+    let isProved := kernel.find? name matches some (.thmInfo _)
+    if info matches .axiomInfo _ || ((info matches .thmInfo _) && !isProved) then
       found := found.push { name := userText name, library := false }
-  let axioms := if hasProofs library then (axiomsBehind library imported).getD (axiomsIn library imported)
+  let axioms := if hasProofs library then
+      (axiomsBehind library imported).getD <| (closureWith library.find? imported fun _ => true).filterMap fun
+        | (name, some (.axiomInfo _)) => some name
+        | _ => none
     else imported.filter fun name =>
       (base.find? name matches some (.axiomInfo _)) && getOriginalConstKind? library name == some .axiom
   return found ++ axioms.map fun name => { name := userText name, library := true }

@@ -27,14 +27,12 @@ private structure Numbering where
   universes : Numbers := {}
   variables : Numbers := {}
 
-private def inOrder (numbers : Numbers) : Array Name :=
-  numbers.fold (init := Array.replicate numbers.size .anonymous) fun names name place => names.set! place name
-
 private def spell (e : Expr) : StateM SpeltTerms Spelt := do
   if let some known := (← get).find? ⟨e⟩ then return known
   let universes := (collectLevelParams {} e).params
-  let (text, variables) := canonical e (numbered universes)
-  let spelt := { text, universes, variables := inOrder variables }
+  let (text, numbers) := canonical e (numbered universes)
+  let places := Array.replicate numbers.size Name.anonymous
+  let spelt := { text, universes, variables := numbers.fold (init := places) fun names name place => names.set! place name }
   modify (·.insert ⟨e⟩ spelt)
   return spelt
 

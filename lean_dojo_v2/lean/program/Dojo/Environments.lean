@@ -11,13 +11,13 @@ namespace Dojo
 
 open Lean Elab
 
-/-- The environment under a key, which becomes the most recently used; and whether it was there, or had to be loaded. -/
-def Imported.cached (cache : IO.Ref (Array Imported)) (limit : Nat) (key : String) (load : DojoM Environment) :
-    DojoM (Environment × Bool) := do
-  let known? := (← cache.get).find? (·.key == key)
-  let one ← known?.getDM (return { key, env := ← load })
-  keepLast cache limit (·.key == key) one
-  return (one.env, known?.isSome)
+/-- The environment under a key of a cache, where it becomes the most recently used. It is loaded if it is not there. -/
+def cached (cache : Memory → Array (String × Environment)) (put : Array (String × Environment) → Memory → Memory)
+    (limit : Nat) (key : String) (load : DojoM Environment) : DojoM Environment := do
+  let known? := (cache (← get)).find? (·.1 == key)
+  let one ← known?.getDM (return (key, ← load))
+  modify fun memory => put (keepLast (cache memory) limit (·.1 == key) one) memory
+  return one.2
 
 private def keyOf (imports : Array Import) : String :=
   let names := imports.toList.map fun one => s!"{if one.importAll then "all " else ""}{one.module}"
@@ -64,9 +64,12 @@ def loadModules (imports library : Array Import) (initialise : Environment → D
 
 /-- The same in the session's cache of compiled modules, with their count. -/
 def kept (key : String) (load : DojoM Environment) : DojoM Environment := do
-  let session ← read
-  let (env, hit) ← Imported.cached session.environments session.host.maxEnvironments key load
-  session.imports.modify fun (hits, misses) => if hit then (hits + 1, misses) else (hits, misses + 1)
+  let hit := (← get).environments.any (·.1 == key)
+  let limit := (← read).host.maxEnvironments
+  let env ← cached (·.environments) (fun environments memory => { memory with environments }) limit key load
+  modify fun memory =>
+    let (hits, misses) := memory.imports
+    { memory with imports := if hit then (hits + 1, misses) else (hits, misses + 1) }
   return env
 
 /-- The environment of compiled modules. -/
@@ -97,17 +100,17 @@ once for each module, even if it is elaborated again on top of other modules.
 
 /-- Whether a module's initialisers still have to run. If they have failed, this fails with the same error. -/
 def mustInitialise (module : Name) : DojoM Bool := do
-  match (← (← read).initialised.get).lookup module with
+  match (← get).initialised.lookup module with
   | none => return true
   | some none => return false
   | some (some desc) => refuse "import" desc
 
 private def finish (module : Name) (error? : Option String) : DojoM Unit := do
-  (← read).initialised.modify ((module, error?) :: ·)
+  modify fun memory => { memory with initialised := (module, error?) :: memory.initialised }
 
 /-- Records that a module's initialisers have all run, unless the request was cut short, and so perhaps its elaboration. -/
 def initialised (module : Name) : DojoM Unit := do
-  let cut ← match ← (← read).cancel.get with
+  let cut ← match (← get).cancel with
     | some token => (token.isSet : BaseIO Bool)
     | none => pure false
   if !cut && (← mustInitialise module) then finish module none
@@ -126,13 +129,10 @@ private unsafe def actionOf? (env : Environment) (name : Name) : IO (Option (IO 
   refuseSorry env name name
   return (evaluate (IO Unit) env name).toOption
 
-/-- Where a constant is declared. -/
-private def declaredAt (env : Environment) (name : Name) : Position :=
-  ((rangesOf? env name).map (·.range.pos)).getD ⟨0, 0⟩
-
-/-- Runs the initialisers of some constants, and returns whether there were any. -/
+/-- Runs the initialisers of some constants in the order of their text, and returns whether there were any. -/
 private def runAll (env : Environment) (names : Array Name) : IO Bool := do
-  let found ← names.filterMapM fun name => return (← unsafe actionOf? env name).map (declaredAt env name, ·)
+  let place (name : Name) : Position := ((rangesOf? env name).map (·.range.pos)).getD ⟨0, 0⟩
+  let found ← names.filterMapM fun name => return (← unsafe actionOf? env name).map (place name, ·)
   withImporting ((found.qsort (·.1.lt ·.1)).forM (·.2))
   return !found.isEmpty
 
@@ -143,7 +143,7 @@ returns whether there were any.
 def initialise (module : Name) (env : Environment) (names : Array Name) : DojoM Bool := do
   match ← (runAll env names).toBaseIO with
   | .ok ran =>
-    if ran then (← read).registered.set true
+    if ran then modify ({ · with registered := true })
     return ran
   | .error error =>
     let desc := s!"{moduleText module}: its initializers fail: {error}"
@@ -158,6 +158,6 @@ def declaredInitialisers (data : ModuleData) : Array Name := Id.run do
 
 /-- An environment with room for everything that is registered by now. -/
 def upToDate (env : Environment) : DojoM Environment := do
-  if ← (← read).registered.get then (← read).host.grown env else return env
+  if (← get).registered then (← read).host.grown env else return env
 
 end Dojo

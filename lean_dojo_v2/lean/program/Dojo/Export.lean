@@ -130,13 +130,10 @@ private def noNatural : Nat := 4294967295
 
 namespace Read
 
-private def wrong {α} (what : String) (json : Json) : Except String α :=
-  throw s!"{what}: {(toString json.compress).take 80}"
-
 private def at? {α} (what : String) (table : Array α) (json : Json) : Except String α :=
   match table[naturalOf json]? with
   | some value => return value
-  | none => wrong s!"no {what} has this number" json
+  | none => throw s!"no {what} has this number: {(toString json.compress).take 80}"
 
 def name (read : Read) (json : Json) : Except String Name := at? "name" read.names json
 def level (read : Read) (json : Json) : Except String Level := at? "level" read.levels json
@@ -236,18 +233,17 @@ kernel makes them. Declarations that are unsafe or unfinished are omitted, so th
 /-- The version of the format. -/
 def exportFormat : Nat := 2
 
-private def isFinished (e : Expr) : Bool := !e.hasMVar && !e.hasFVar
-
 private def hintsJson : ReducibilityHints → Json
   | .opaque => .str "opaque"
   | .abbrev => .str "abbrev"
   | .regular height => toJson height.toNat
 
-private def declarationRow (kind : String) (parts : Array Json) : Json := .arr (#[.str kind] ++ parts)
-
-private def writeHead (info : ConstantVal) : TablesM (Array Json) := do
+private def writeConstant (kind : String) (info : ConstantVal) (value? : Option Expr := none)
+    (more : Array Json := #[]) : TablesM Json := do
   let levels ← info.levelParams.mapM writeName
-  return #[toJson (← writeName info.name), toJson levels, toJson (← writeExpr info.type)]
+  let head := #[.str kind, toJson (← writeName info.name), toJson levels, toJson (← writeExpr info.type)]
+  let value ← value?.toArray.mapM writeExpr
+  return .arr (head ++ value.map toJson ++ more)
 
 private def writeTyped (name : Name) (type : Expr) : TablesM (Array Json) := do
   return #[toJson (← writeName name), toJson (← writeExpr type)]
@@ -258,24 +254,20 @@ private def writeType (type : InductiveType) : TablesM Json := do
 
 /-- The row of a declaration. -/
 def writeDeclaration : Declaration → TablesM Json
-  | .axiomDecl info => do return declarationRow "axiom" (← writeHead info.toConstantVal)
-  | .defnDecl info => do
-    let value := #[toJson (← writeExpr info.value), hintsJson info.hints]
-    return declarationRow "def" ((← writeHead info.toConstantVal) ++ value)
-  | .thmDecl info => do
-    return declarationRow "theorem" ((← writeHead info.toConstantVal).push (toJson (← writeExpr info.value)))
-  | .opaqueDecl info => do
-    return declarationRow "opaque" ((← writeHead info.toConstantVal).push (toJson (← writeExpr info.value)))
+  | .axiomDecl info => writeConstant "axiom" info.toConstantVal
+  | .defnDecl info => writeConstant "def" info.toConstantVal info.value #[hintsJson info.hints]
+  | .thmDecl info => writeConstant "theorem" info.toConstantVal info.value
+  | .opaqueDecl info => writeConstant "opaque" info.toConstantVal info.value
   | .inductDecl levels parameters types _ => do
     let levels ← levels.mapM writeName
-    return declarationRow "inductive" #[toJson levels, toJson parameters, toJson (← types.mapM writeType)]
-  | _ => return declarationRow "quot" #[]
+    return .arr #[.str "inductive", toJson levels, toJson parameters, toJson (← types.mapM writeType)]
+  | _ => return .arr #[.str "quot"]
 
 /-- The finished, safe declarations that constants depend on beyond `base`. -/
 def declarationsToWrite (env : Environment) (base : Kernel.Environment) (roots : Array Name) :
     Array (ConstantInfo × Declaration) :=
   (declarationsBehind env base roots).filter fun (info, declaration) =>
-    !info.isUnsafe && !info.isPartial && (partsOfDeclaration declaration).2.all isFinished
+    !info.isUnsafe && !info.isPartial && (partsOfDeclaration declaration).2.all fun e => !e.hasMVar && !e.hasFVar
 
 /-- A declaration with tables of its own. -/
 def exportRow (declaration : Declaration) : Json :=

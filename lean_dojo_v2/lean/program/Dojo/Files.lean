@@ -15,7 +15,7 @@ private def unnamed : Name := `_stdin
 
 /-- A text that is ready to be elaborated. -/
 structure OpenFile where
-  source : Source
+  text : SourceText
   parserState : Parser.ModuleParserState
   /-- The command state before the first command. -/
   state : Command.State
@@ -26,17 +26,12 @@ structure OpenFile where
   imports : Array Name := #[]
   /-- The modules of `import all`. -/
   whole : Array Name := #[]
-  /-- Messages of the header. -/
+  /-- Messages of what is before the commands. -/
   messages : Array SerialMessage := #[]
-
-def OpenFile.text (file : OpenFile) : SourceText := file.source.text
-
-/-- The environment that the text begins in. -/
-def OpenFile.below (file : OpenFile) : Environment := file.state.env
-
-/-- The module of a constant that was elaborated in memory. -/
-def OpenFile.moduleOf? (file : OpenFile) (name : Name) : Option Name :=
-  file.base.moduleOf? name <|> file.module?
+  /-- What was elaborated of it before, if that is kept. -/
+  beginning? : Option Beginning := none
+  /-- Whether that was elaborated already. -/
+  warm : Bool := false
 
 /-- How a text is opened. -/
 structure Opening where
@@ -73,7 +68,7 @@ def Opening.ofRequest (request : Request) : Opening where
 
 /-- Replaces the fresh scope of a text with the session's. -/
 private def inScopeOfSession (state : Command.State) (opening : Opening) : DojoM Command.State := do
-  let theirs := (← (← read).command.get).scopes.head!
+  let theirs := (← get).command.scopes.head!
   let own := state.scopes.head!
   let scope := { own with currNamespace := theirs.currNamespace, openDecls := theirs.openDecls }
   return { state with scopes := [if opening.options.isEmpty then { scope with opts := theirs.opts } else scope] }
@@ -81,80 +76,76 @@ private def inScopeOfSession (state : Command.State) (opening : Opening) : DojoM
 /-- Opens a text. -/
 def openText (opening : Opening) : DojoM OpenFile := do
   if countOf "\x00" opening.file > 0 then refuse "command" "file contains a NUL byte"
-  let source := Source.ofText (.ofString opening.file) (placeOf opening.fileName)
+  let text := SourceText.ofString opening.file (placeOf opening.fileName)
   let module? := opening.module? <|> (← moduleOfFile? opening.fileName)
   let stateFor (env : Environment) : DojoM Command.State := commandState env opening.options (module?.getD unnamed)
   if opening.header then
-    let header ← (parseHeader source : IO Header)
+    let header ← (parseHeader text : IO Header)
     let { imports, whole, messages, parserState, .. } := header
     let base ← header.locating (baseOf imports opening.compiled opening.kernel)
     let state := openWhole (← stateFor (← upToDate base.env)) whole opening.file
-    return { source, parserState, state, base, module?, imports := imports.toList.eraseDups.toArray, whole, messages }
-  let base : Base := { env := ← sessionEnv, key := "", library := ← (← read).library.get, isImported := false }
+    return { text, parserState, state, base, module?, imports := imports.toList.eraseDups.toArray, whole, messages }
+  let base : Base := { env := ← sessionEnv, key := "", library := (← get).library, isImported := false }
   let state ← stateFor base.env
   let state ← if opening.inScope then inScopeOfSession state opening else pure state
-  return { source, parserState := {}, state, base, module? }
+  return { text, parserState := {}, state, base, module? }
 
-/-- Elaborates a text, and returns its messages and the state after it. -/
-def OpenFile.run (file : OpenFile) (visit : Elaborated → DojoM Unit := fun _ => return) :
-    DojoM (Array SerialMessage × Command.State) := do
-  let messages ← IO.mkRef file.messages
-  let (_, state) ← runSource file.source file.parserState file.state fun unit => do
-    messages.modify (· ++ unit.messages)
-    visit unit
-    return false
-  return (← messages.get, state)
-
-/-- A text that is opened after its beginning. -/
-structure Opened where
-  file : OpenFile
-  /-- The family of its `Beginning`, if it has one. -/
-  family? : Option Family := none
-  /-- Whether the beginning was already elaborated. -/
-  warm : Bool := false
+/-- Elaborates a text, and returns what `visit` has found in its commands, its messages and the state after it. -/
+def OpenFile.run {σ} (file : OpenFile) (found : σ) (visit : σ → Elaborated → DojoM σ) :
+    DojoM (σ × Array SerialMessage × Command.State) := do
+  let visit := fun (found, messages) unit => return .yield (← visit found unit, messages ++ unit.messages)
+  let ((found, messages), _, state) ← runSource file.text file.parserState file.state (found, file.messages) visit
+  return (found, messages, state)
 
 /--
 Opens a request's text after the commands that end within its `prefix`, a number of bytes. With `"kernel": false`, Lean's
 kernel looks neither at them nor at what follows, which saves up to three quarters of the time.
 -/
-def openBehind (request : Request) : DojoM Opened := do
+def openBehind (request : Request) : DojoM OpenFile := do
   let kernel := request.flag "kernel" true
   let opening := { Opening.ofRequest request with inScope := true, kernel }
   let file ← openText opening
   let file := { file with state := withKernel file.state kernel }
   let stop := file.text.fromFile (request.nat "prefix")
   -- without a header the text continues the session, whose environment may change
-  if stop == 0 || !opening.header then return { file }
-  let family := familyOf file.module? file.source file.base file.whole kernel opening.options
+  if stop == 0 || !opening.header then return file
+  let family := familyOf file.module? file.text file.base file.whole kernel opening.options
   let first := firstStop file.messages file.parserState (← inOwnScope file.state)
-  let { parserState, state, messages, warm } ← elaborateTo family file.source first (some (min stop file.text.size))
-  return { file := { file with parserState, state, messages }, family? := some family, warm }
+  let { beginning, parserState, state, messages, warm } ←
+    elaborateTo family file.text first (some (min stop file.text.size))
+  return { file with beginning? := some beginning, parserState, state, messages, warm }
 
 /-- The number of texts whose commands stay elaborated. They hold information trees, which are large. -/
 def maxVisited : Nat := 4
 
 /--
-Elaborates a text until `visit` returns true, but keeps its commands, and reuses those that it has kept for the last texts.
+Elaborates a text until `visit` is done, but keeps its commands, and reuses those that it has kept for the last texts.
 -/
-def Opened.revisit (opened : Opened) (visit : Elaborated → DojoM Bool) : DojoM Unit := do
-  let { file, family?, .. } := opened
-  let some family := family? | discard <| runSource file.source file.parserState file.state visit
+def OpenFile.revisit {σ} (file : OpenFile) (found : σ) (visit : σ → Elaborated → DojoM (ForInStep σ)) : DojoM σ := do
+  let some beginning := file.beginning?
+    | return (← runSource file.text file.parserState file.state found visit).1
+  let { family, text, .. } := beginning
   let start := file.parserState.pos.byteIdx
-  let isSame (one : Visited) : Bool := one.family == family.key && one.start == start && one.text == file.text.lean
-  let cache := (← read).visited
-  let known := ((← cache.get).find? isSame).getD { family := family.key, text := file.text.lean, start }
-  keepLast cache maxVisited isSame known
+  let isSame (one : Visited) : Bool := one.family == family && one.start == start && one.text == text
+  let keep (one : Visited) : DojoM Unit :=
+    modify fun memory => { memory with visited := keepLast memory.visited maxVisited isSame one }
+  let known := ((← get).visited.find? isSame).getD { family, text, start }
+  keep known
+  let mut soFar := found
   for unit in known.units do
-    if (← visit unit) || unit.isLast then return
+    match ← visit soFar unit with
+    | .done last => return last
+    | .yield next => soFar := next
+    if unit.isLast then return soFar
   let (parserState, state) := match known.units.back? with
     | some last => (last.next, last.after)
     | none => (file.parserState, file.state)
-  let further ← IO.mkRef (#[] : Array Elaborated)
-  discard <| runSource file.source parserState state fun unit => do
-    further.modify (·.push unit)
-    visit unit
-  let units := known.units ++ (← further.get)
-  keepLast cache maxVisited isSame { known with units }
-  keepFurther family file.source units
+  let visit := fun (found, units) unit => return match ← visit found unit with
+    | .done found => .done (found, units.push unit)
+    | .yield found => .yield (found, units.push unit)
+  let ((found, units), _) ← runSource file.text parserState state (soFar, known.units) visit
+  keep { known with units }
+  beginning.keepFurther units
+  return found
 
 end Dojo

@@ -22,9 +22,15 @@ def runCommand {α} (act : Command.CommandElabM α) (context : Command.Context) 
     BaseIO (Except Exception (α × Command.State)) :=
   (((act context).run state : EIO Exception (α × Command.State))).toBaseIO
 
+/-- The same without a text; a Lean exception ends the request. -/
+def performCommand {α} (act : Command.CommandElabM α) (state : Command.State) : DojoM (α × Command.State) := do
+  match ← runCommand act (commandContext "<input>" (FileMap.ofString "") 0 none) state with
+  | .ok result => return result
+  | .error exception => refuse "exception" (← exceptionText exception)
+
 /-- The contexts and initial states that Lean's `liftTermElabM` makes for a command state; failing terms are errors. -/
 def Monads.ofCommand (state : Command.State) : DojoM Monads := do
-  let act : Command.CommandElabM Monads := Command.liftTermElabM do
+  let act : TermElabM Monads := do
     return {
       termContext := { (← readThe Term.Context) with errToSorry := false }
       metaContext := ← readThe Meta.Context
@@ -33,14 +39,11 @@ def Monads.ofCommand (state : Command.State) : DojoM Monads := do
       metaState := ← getThe Meta.State
       coreState := ← getThe Core.State
     }
-  let context := commandContext "<input>" (FileMap.ofString "") 0 none
-  match ← runCommand act context state with
-  | .ok (monads, _) => return monads
-  | .error exception => refuse "exception" (← exceptionText exception)
+  return (← performCommand (Command.liftTermElabM act) state).1
 
 /-- Runs an action. A Lean exception is returned as a value, along with the state at that point. -/
 def Monads.attempt {α} (monads : Monads) (act : TermElabM α) : DojoM (Except Exception α × Monads) := do
-  let cancelTk? ← (← read).cancel.get
+  let cancelTk? := (← get).cancel
   let initHeartbeats ← (IO.getNumHeartbeats : BaseIO Nat)
   let core := { monads.coreContext with initHeartbeats, cancelTk? }
   let termRef ← IO.mkRef monads.termState
@@ -69,7 +72,7 @@ def isLibrary (env : Environment) (name : Name) : Bool :=
 private def axiomsSentence (env : Environment) (name : Name) : String := Id.run do
   let mut names := #[]
   let mut unseen := 0
-  for (used, info?) in closureOf env #[name] (!isLibrary env ·) do
+  for (used, info?) in closureWith env.find? #[name] (!isLibrary env ·) do
     unless info? matches some (.axiomInfo _) do continue
     let kind? := getOriginalConstKind? env used
     if !isLibrary env used || kind? == some .axiom then names := names.push (userText used)
@@ -80,17 +83,13 @@ private def axiomsSentence (env : Environment) (name : Name) : String := Id.run 
   let theorems := if unseen == 1 then "a theorem of Lean's library" else s!"{unseen} theorems of Lean's library"
   return s!"{known}, besides those of {theorems}: the embedded engine has no proofs of these"
 
-/-- The constants that information trees mention, in order. -/
-private def constantsIn (trees : List InfoTree) : Array Name :=
-  (nodesOf trees).filterMap fun (_, info) => do
-    let .ofTermInfo term := info | none
-    term.expr.constName?
-
 /-- Corrects the messages of `#print axioms` in an environment whose library has no proofs. -/
 def correctAxioms (kind : Name) (messages : Array SerialMessage) (trees : List InfoTree) (env : Environment) :
     Array SerialMessage :=
   if kind != ``Parser.Command.printAxioms || hasProofs env then messages else
-  let asked := constantsIn trees
+  let asked := (nodesOf trees).filterMap fun
+    | (_, .ofTermInfo term) => term.expr.constName?
+    | _ => none
   let isAnswer (message : SerialMessage) : Bool := message.severity matches .information
   if (messages.filter isAnswer).size != asked.size then messages else
   let correct (message : SerialMessage) : StateM (List Name) SerialMessage := do
@@ -106,15 +105,6 @@ def correctAxioms (kind : Name) (messages : Array SerialMessage) (trees : List I
 This follows Lean's own front end (`Lean.Elab.Frontend`). A visitor sees each command with the state before it, its
 syntax, messages and information trees.
 -/
-
-/-- A text ready for the parser. -/
-structure Source where
-  text : SourceText
-  fileName : String
-  input : Parser.InputContext
-
-def Source.ofText (text : SourceText) (fileName : String) : Source :=
-  { text, fileName, input := Parser.mkInputContext text.lean fileName }
 
 /-- Whether this is the end of the text. -/
 def Elaborated.isEnd (unit : Elaborated) : Bool := unit.stx.isOfKind ``Parser.Command.eoi
@@ -156,15 +146,15 @@ structure Header where
   messages : Array SerialMessage
   parserState : Parser.ModuleParserState
 
-def parseHeader (source : Source) : IO Header := do
+def parseHeader (source : SourceText) : IO Header := do
   let (header, parserState, log) ← Parser.parseHeader source.input
   let all := headerToImports header
   let whole := (all.filter (·.importAll)).map (·.module)
   let mut places := #[]
   for stx in Syntax.topDown header do
-    unless kindOf stx == ``Parser.Module.import do continue
+    unless stx.isOfKind ``Parser.Module.import do continue
     if let (some (start, _), some name) := (rangeOf? stx, stx.find? (·.isIdent)) then
-      places := places.push (name.getId, source.text.position start)
+      places := places.push (name.getId, source.position start)
   return { imports := all.map (·.module), whole, places, messages := ← messagesOf log, parserState }
 
 /-- Adds its line and column to a failed import: those of the first module in the header that the error mentions. -/
@@ -177,7 +167,7 @@ def Header.locating {α} (header : Header) (act : DojoM α) : DojoM α := do
     if failure.error != "import" then throw failure
     throw { failure with desc := s!"{line}:{column}: {failure.desc}" }
 
-private def parseCommand (source : Source) (parserState : Parser.ModuleParserState) (state : Command.State) :
+private def parseCommand (source : SourceText) (parserState : Parser.ModuleParserState) (state : Command.State) :
     Syntax × Parser.ModuleParserState × MessageLog :=
   let scope := state.scopes.head!
   let context : Parser.ParserModuleContext :=
@@ -185,13 +175,9 @@ private def parseCommand (source : Source) (parserState : Parser.ModuleParserSta
   Parser.parseCommand source.input context parserState {}
 
 /-- Where the command ends that begins at a parser's state; `none` if the parser complains about it. -/
-def cleanEnd? (source : Source) (parserState : Parser.ModuleParserState) (state : Command.State) : Option Nat :=
+def cleanEnd? (source : SourceText) (parserState : Parser.ModuleParserState) (state : Command.State) : Option Nat :=
   let (_, next, log) := parseCommand source parserState state
   if log.hasUnreported || log.hasErrors then none else some next.pos.byteIdx
-
-/-- The trees of the last command, including those from its tasks. -/
-private def treesOf (state : Command.State) : List InfoTree :=
-  state.infoState.substituteLazy.get.trees.toList
 
 /-- The messages from the tasks of a command. A text may have tasks elaborate its proofs (`set_option Elab.async true`). -/
 private def saidByTasks (state : Command.State) : MessageLog :=
@@ -204,9 +190,9 @@ private partial def longestSequence (longest : Nat) (stx : Syntax) : Nat :=
   stx.getArgs.foldl (init := max longest own) longestSequence
 
 /-- Elaborates one command. Lean logs what elaborators throw; an exception that arrives here is a silent abort. -/
-private def elaborate (source : Source) (stx : Syntax) (state : Command.State) (position : Nat) :
+private def elaborate (source : SourceText) (stx : Syntax) (state : Command.State) (position : Nat) :
     DojoM Command.State := do
-  let context := commandContext source.fileName source.text.fileMap position (← (← read).cancel.get)
+  let context := commandContext source.fileName source.input.fileMap position (← get).cancel
   let act : Command.CommandElabM Command.State := do
     let length := longestSequence 0 stx
     if length > maxTactics then
@@ -218,36 +204,41 @@ private def elaborate (source : Source) (stx : Syntax) (state : Command.State) (
   | .ok (after, _) => return { after with messages := after.messages ++ saidByTasks after, snapshotTasks := #[] }
   | .error _ => return state
 
-private partial def runCommands (source : Source) (parserState : Parser.ModuleParserState) (state : Command.State)
-    (visit : Elaborated → DojoM Bool) (limit? : Option Nat) : DojoM (Parser.ModuleParserState × Command.State) := do
+private partial def runCommands {σ} (source : SourceText) (parserState : Parser.ModuleParserState) (state : Command.State)
+    (found : σ) (visit : σ → Elaborated → DojoM (ForInStep σ)) (limit? : Option Nat) :
+    DojoM (σ × Parser.ModuleParserState × Command.State) := do
   let start := parserState.pos.byteIdx
-  if limit?.any (start ≥ ·) then return (parserState, state)
+  if limit?.any (start ≥ ·) then return (found, parserState, state)
   let (stx, next, log) := parseCommand source parserState state
-  let stop := min next.pos.byteIdx source.text.size
+  let stop := min next.pos.byteIdx source.size
   let complaints ← messagesOf log
-  if limit?.any fun limit => stop > limit || (stop == limit && !complaints.isEmpty) then return (parserState, state)
+  if limit?.any fun limit => stop > limit || (stop == limit && !complaints.isEmpty) then
+    return (found, parserState, state)
   let after ← elaborate source stx state start
-  let trees := treesOf after
+  -- including those from its tasks
+  let trees := after.infoState.substituteLazy.get.trees.toList
   let messages := complaints ++ correctAxioms stx.getKind (← messagesOf after.messages) trees after.env
   let unit := { start, stop, stx, messages, trees, before := state, after, next, isClean := complaints.isEmpty }
-  let finished ← visit unit
-  if finished || unit.isLast then return (next, after)
-  runCommands source next after visit limit?
+  match ← visit found unit with
+  | .done found => return (found, next, after)
+  | .yield found =>
+    if unit.isLast then return (found, next, after)
+    runCommands source next after found visit limit?
 
 /--
-Elaborates a text from a given state on, until `visit` returns true. With a `limit?` (a byte of Lean's text), it elaborates
-only commands that end at or before the limit. It omits a command that ends there with a syntax error, because that may be
-the beginning of what follows the limit.
+Elaborates a text from a given state on, until `visit` is done with what it has `found`. With a `limit?` (a byte of Lean's
+text), it elaborates only commands that end at or before the limit. It omits a command that ends there with a syntax error,
+because that may be the beginning of what follows the limit.
 -/
-def runSource (source : Source) (parserState : Parser.ModuleParserState) (state : Command.State)
-    (visit : Elaborated → DojoM Bool) (limit? : Option Nat := none) :
-    DojoM (Parser.ModuleParserState × Command.State) := do
-  let text := source.text.lean
+def runSource {σ} (source : SourceText) (parserState : Parser.ModuleParserState) (state : Command.State)
+    (found : σ) (visit : σ → Elaborated → DojoM (ForInStep σ)) (limit? : Option Nat := none) :
+    DojoM (σ × Parser.ModuleParserState × Command.State) := do
+  let text := source.lean
   let start := parserState.pos.byteIdx
-  let (sized, first) ← (← read).sized.get
+  let (sized, first) := (← get).sized
   unless first ≤ start && sized == text do
     if let some problem := sizeProblem? text start then refuse "command" s!"file: {problem}"
-    (← read).sized.set (text, start)
-  runCommands source parserState state visit limit?
+    modify ({ · with sized := (text, start) })
+  runCommands source parserState state found visit limit?
 
 end Dojo

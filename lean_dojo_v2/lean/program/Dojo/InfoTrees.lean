@@ -16,16 +16,11 @@ def rangeOf? (stx : Syntax) : Option (Nat × Nat) := do
   let stop ← stx.getTailPos? (canonicalOnly := true)
   return (start.byteIdx, stop.byteIdx)
 
-/-- A syntax node's kind; anonymous for atoms, identifiers and missing syntax. -/
-def kindOf : Syntax → Name
-  | .node _ kind _ => kind
-  | _ => .anonymous
-
 /-- What the program needs to know of the ancestors of a node in a tree. -/
 structure Above where
   context : ContextInfo
-  /-- The syntax of the nearest tactic above the node. -/
-  tactic? : Option Syntax := none
+  /-- Whether the nearest tactic above the node is a tactic sequence, so that a tactic is a member of it. -/
+  isMember : Bool := false
   /-- Whether the node is inside a `sorry` or `admit` tactic. -/
   inSorry : Bool := false
   /--
@@ -35,22 +30,13 @@ structure Above where
   before? : Option Environment := none
 
 def isSorryTactic (tactic : TacticInfo) : Bool :=
-  [``Parser.Tactic.tacticSorry, ``Parser.Tactic.tacticAdmit].contains (kindOf tactic.stx)
+  [``Parser.Tactic.tacticSorry, ``Parser.Tactic.tacticAdmit].contains tactic.stx.getKind
 
 /-- Whether syntax is a sequence of tactics, as in a `by` block. -/
 def isSequence (stx : Syntax) : Bool :=
-  let kind := kindOf stx
+  let kind := stx.getKind
   kind == ``Parser.Tactic.tacticSeq || kind == ``Parser.Tactic.tacticSeq1Indented ||
     kind == ``Parser.Tactic.tacticSeqBracketed
-
-/-- Whether a tactic is a member of a tactic sequence. -/
-def Above.isMember (above : Above) : Bool :=
-  above.tactic?.any isSequence
-
-/-- The environment after a command that is a part of another one. -/
-private def behindCommand? : InfoTree → Option Environment
-  | .context (.commandCtx context) (.node (.ofCommandInfo _) _) => some context.env
-  | _ => none
 
 /-- The nodes of some trees, parents first. -/
 abbrev Nodes := Array (Above × Info)
@@ -66,11 +52,12 @@ private partial def addNodes (above? : Option Above) (found : Nodes) : InfoTree 
     if children.isEmpty then return found
     let mut inside := match info with
       | .ofTacticInfo tactic =>
-        { above with tactic? := some tactic.stx, inSorry := above.inSorry || isSorryTactic tactic }
+        { above with isMember := isSequence tactic.stx, inSorry := above.inSorry || isSorryTactic tactic }
       | _ => above
     for child in children do
       found := addNodes (some inside) found child
-      inside := { inside with before? := behindCommand? child <|> inside.before? }
+      if let .context (.commandCtx behind) (.node (.ofCommandInfo _) _) := child then
+        inside := { inside with before? := some behind.env }
     return found
   | .hole _ => found
 

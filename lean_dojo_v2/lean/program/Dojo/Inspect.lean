@@ -1,4 +1,3 @@
-import Dojo.PlainSettings
 import Dojo.States
 
 /-!
@@ -9,17 +8,10 @@ namespace Dojo
 
 open Lean Elab Meta
 
-private abbrev Shower := Expr → IO Json
-
-/-- Shows terms without hypotheses, in the session's scope. -/
-private def shownIn (monads : Monads) : DojoM Shower := do
-  let settings ← settings
-  return expressionRecord settings monads.printContext
-
 private def nameList (list : List Name) : Json := toJson (list.map nameText)
 
 /-- Pantograph's `inductInfo`, `constructorInfo` and `recursorInfo`. -/
-private def structureOf (info : ConstantInfo) (shown : Shower) : IO (List (String × Json)) := do
+private def structureOf (info : ConstantInfo) (shown : Expr → IO Json) : IO (List (String × Json)) := do
   match info with
   | .inductInfo value => return [("inductInfo", record [
       ("numParams", toJson value.numParams), ("numIndices", toJson value.numIndices), ("all", nameList value.all),
@@ -37,28 +29,26 @@ private def structureOf (info : ConstantInfo) (shown : Shower) : IO (List (Strin
       ("k", toJson value.k)])]
   | _ => return []
 
-private def location (env : Environment) (name : Name) : List (String × Json) :=
-  match rangesOf? env name with
-  | none => []
-  | some ranges => [("sourceStart", toJson ranges.range.pos), ("sourceEnd", toJson ranges.range.endPos)]
-
 private def inspect (request : Request) : DojoM Json := do
-  let monads ← Monads.ofCommand (← (← read).command.get)
+  let monads ← Monads.ofCommand (← get).command
   let env := monads.coreState.env
   let name := (request.text "name").toName
   let some info := env.find? name | refuse "index" s!"Symbol not found {request.text "name"}"
   let wanted := request.flag "value" (default := info matches .defnInfo _)
   let value? := if wanted then valueOf? info else none
-  let shown ← shownIn monads
+  let shown := expressionRecord (← settings) monads.printContext
   let used (e : Expr) : Json := nameList e.getUsedConstants.toList
   let dependencies := if !request.flag "dependency" then [] else
     ("typeDependency", used info.type) :: (value?.map fun value => ("valueDependency", used value)).toList
   let value ← value?.mapM fun value => return ("value", ← (shown value : IO Json))
+  let ranges? := if request.flag "source" then rangesOf? env name else none
+  let place (ranges : DeclarationRanges) : List (String × Json) :=
+    [("sourceStart", toJson ranges.range.pos), ("sourceEnd", toJson ranges.range.endPos)]
   let publicName := if isPrivateName name then [("publicName", Json.str (userText name))] else []
   return record ([
     ("type", ← (shown info.type : IO Json)), ("isUnsafe", .bool info.isUnsafe), ("kind", .str (kindWord info)),
     ("levels", nameList info.levelParams)] ++ dependencies ++ publicName ++ (← (structureOf info shown : IO _)) ++
-    (if request.flag "source" then location env name else []))
+    ranges?.elim [] place)
     [value, (moduleOf? env name).map fun module => ("module", .str (moduleText module))]
 
 private def describeEnv (_ : Request) : DojoM Json := do
@@ -111,7 +101,7 @@ private def catalog (request : Request) : DojoM Json := do
 
 /-- The term in a field of a request, and its type if the request gives one. -/
 private def givenTerm (request : Request) (field : String) : DojoM (Expr × Option Expr × Monads) := do
-  let monads ← Monads.ofCommand (← (← read).command.get)
+  let monads ← Monads.ofCommand (← get).command
   let monads := monads.withLevels ((request.texts "levels").map (·.toName))
   let (type?, monads) ← match request.text? "type" with
     | none => pure (none, monads)
@@ -122,14 +112,13 @@ private def givenTerm (request : Request) (field : String) : DojoM (Expr × Opti
 private def echo (request : Request) : DojoM Json := do
   let (e, _, monads) ← givenTerm request "expr"
   let (type, monads) ← monads.run (kind := "typing") do instantiateMVars (← inferType e)
-  let shown ← shownIn monads
+  let shown := expressionRecord (← settings) monads.printContext
   return record [("expr", ← (shown e : IO Json)), ("type", ← (shown type : IO Json))]
 
 /-- Adds a definition or theorem to the session's environment. -/
 private def addConstant (request : Request) : DojoM Json := do
-  let session ← read
   if request.flag "typeErrorsAsGoals" then refuse "command" "env.add: typeErrorsAsGoals can only be false"
-  let command ← session.command.get
+  let command := (← get).command
   let levelParams := (request.texts "levels").map (·.toName)
   let (value, expected?, monads) ← givenTerm request "value"
   let (type, monads) ← monads.run do instantiateMVars (← expected?.getDM (inferType value))
@@ -139,7 +128,7 @@ private def addConstant (request : Request) : DojoM Json := do
     else .defnDecl { name, levelParams, type, value, hints := .abbrev, safety := .safe }
   let (_, monads) ← monads.run do addDecl declaration
   let env := monads.coreState.env
-  session.command.set { command with env }
+  modify ({ · with command := { command with env } })
   return record []
 
 /-- Parses one piece of syntax at the beginning of a text, and returns the byte where it ends. -/
@@ -149,6 +138,52 @@ private def parsePiece (request : Request) : DojoM Json := do
   unless Parser.isParserCategory env category.toName do refuse "parse" s!"there is no syntax category {category}"
   let (_, state) ← orRefuse "parse" (runParser env (request.text "input") (Parser.categoryParserFn category.toName))
   return record [("pos", toJson state.pos.byteIdx)]
+
+/-!
+## Settings of tactics that are plain data
+
+Tactics evaluate the values of their settings (`simp (maxSteps := 200)`). A completion may use only plain data there; see
+the screening of tactics. This wall protects engines from being disturbed by a completion. No verdict rests on it.
+-/
+
+/-- Attributes that evaluate nothing. -/
+private def plainAttributes : List Name := [`Lean.Parser.Attr.simp, `Lean.Parser.Attr.grind, `Lean.Parser.Attr.ext,
+  `Lean.Parser.Attr.instance, `Lean.Parser.Attr.recursor, `Lean.Parser.Attr.specialize]
+private def plainWords : List Name := [`simp, `ext, `inline, `noinline, `reducible, `irreducible, `semireducible, `grind,
+  `refl, `symm, `trans, `elab_as_elim, `instance, `default_instance, `match_pattern, `congr, `simps, `to_additive, `norm_cast]
+
+private def isPlainAttribute (stx : Syntax) : Bool :=
+  let kind := stx.getKind
+  if kind == `Lean.Parser.Attr.simple then plainWords.contains stx[0].getId else plainAttributes.contains kind
+
+/-- Kinds of syntax of settings, whose values tactics evaluate. -/
+private def settingKinds : List Name := [`Lean.Parser.Tactic.valConfigItem, `Lean.Parser.Tactic.config]
+
+/-- The kinds of syntax in a value that is plain data. -/
+private def dataKinds : List Name := settingKinds ++ [nullKind, numLitKind, strLitKind, `Lean.Parser.Term.structInst,
+  `Lean.Parser.Term.structInstFields, `Lean.Parser.Term.structInstField, `Lean.Parser.Term.structInstFieldDef,
+  `Lean.Parser.Term.structInstLVal, `Lean.Parser.Term.optEllipsis, `Lean.Parser.Term.dotIdent]
+
+/-- The kinds of syntax in which an identifier names a field or a constructor of the setting's own type. -/
+private def namingKinds : List Name := settingKinds ++ [`Lean.Parser.Term.structInstLVal, `Lean.Parser.Term.dotIdent]
+
+private partial def isPlainIn (inSetting : Bool) (parent : Name) (stx : Syntax) : Bool :=
+  match stx with
+  | .node _ kind parts => Id.run do
+    let isSetting := settingKinds.contains kind
+    if (inSetting || isSetting) && !dataKinds.contains kind then return false
+    if kind == `Lean.Parser.Term.attrInstance && !isPlainAttribute stx[1] then return false
+    let mut parent := if kind == nullKind then parent else kind
+    for part in parts do
+      unless isPlainIn (inSetting || isSetting) parent part do return false
+      -- what follows is a value
+      if isSetting && part.getAtomVal == ":=" then parent := .anonymous
+    return true
+  | .ident _ _ name _ => !inSetting || namingKinds.contains parent || name == `true || name == `false
+  | _ => true
+
+/-- Whether all settings in a tactic are plain data. -/
+private def hasPlainSettings (stx : Syntax) : Bool := isPlainIn false .anonymous stx
 
 /-! ## `dojo.parse_tactic`, `dojo.tactic_words`: nothing is elaborated and nothing runs -/
 

@@ -57,11 +57,10 @@ A text that imports all of a module may use its private names as the module itse
 `module` for Lean, so Lean would not look for them. They are opened, each under its name and under the ends of its name.
 -/
 
-private def declaring : List String := ["theorem", "lemma", "def", "abbrev", "instance", "opaque", "axiom"]
-
 /-- The names that a text declares, as they are written. -/
 private def declaredIn (text : String) : List String :=
   let words := wordsOf text
+  let declaring := ["theorem", "lemma", "def", "abbrev", "instance", "opaque", "axiom"]
   (words.zip (words.drop 1)).filterMap fun (word, next) => if declaring.contains word then some next else none
 
 /-- The constants of an imported module; if it was not imported, of all modules that were elaborated in memory. -/
@@ -126,7 +125,7 @@ private def readModule? (module : Name) : DojoM (Option Module) := do
   if (moduleText module).any fun c => c == '/' || c == '\\' then return none
   let some file ← (sourceOf? project module : IO (Option String)) | return none
   let text ← (IO.FS.readFile (project / file) : IO String)
-  let header ← (parseHeader (.ofText (.ofString text) (moduleText module)) : IO Header)
+  let header ← (parseHeader (.ofString text (moduleText module)) : IO Header)
   return some { name := module, file, text, imports := header.imports }
 
 /-- The module of a file in the project. -/
@@ -194,38 +193,24 @@ def sourceKeys (imports : Array Name) : DojoM (Array String) := do
 def placeOf (fileName : String) : String :=
   if fileName.endsWith ".lean" && (fileName.splitOn "/").length == 1 then s!"./{fileName}" else fileName
 
-private def runText (text : String) (state : Command.State) : DojoM Command.State := do
-  return (← runSource (.ofText (.ofString text) "<engine>") {} state fun _ => return false).2
-
-/-- Closes the scopes that a module leaves open, so that its local declarations end with it. -/
-private partial def closeScopes (module : Name) (state : Command.State) : DojoM Command.State := do
-  let scope :: _ :: _ := state.scopes | return state
-  let next ← runText s!"end {scope.header}" state
-  if next.scopes.length == state.scopes.length then refuse "import" s!"{moduleText module}: cannot close its scopes"
-  closeScopes module next
-
-private def inEnvironment (act : Command.CommandElabM Unit) (state : Command.State) : DojoM Command.State := do
-  match ← runCommand act (commandContext "<engine>" (FileMap.ofString "") 0 none) state with
-  | .ok (_, state) => return state
-  | .error exception => refuse "exception" (← exceptionText exception)
-
 /-- Begins a scope for local declarations, which no command of the text can end. -/
-def inOwnScope (state : Command.State) : DojoM Command.State := inEnvironment Lean.pushScope state
+def inOwnScope (state : Command.State) : DojoM Command.State := return (← performCommand Lean.pushScope state).2
 
-/-- The family of a text. The same texts are elaborated as files, for their theorems, and as modules that others import. -/
-def familyOf (module? : Option Name) (source : Source) (base : Base) (whole : Array Name) (kernel : Bool)
-    (options : List (String × Json) := []) : Family where
-  key :=
-    let opened := if whole.isEmpty then [] else declaredIn source.text.lean
-    s!"{module?} {source.fileName} {whole} {opened} {kernel} {(record options).compress}\n{base.key}"
-  library := (base.key.splitOn "\n").headD ""
+/--
+What the elaborated part of a text depends on besides the text; the first line is the imported environment below it. The same
+texts are elaborated as files, for their theorems, and as modules that others import.
+-/
+def familyOf (module? : Option Name) (source : SourceText) (base : Base) (whole : Array Name) (kernel : Bool)
+    (options : List (String × Json) := []) : String :=
+  let opened := if whole.isEmpty then [] else declaredIn source.lean
+  s!"{base.key}\n{module?} {source.fileName} {whole} {opened} {kernel} {(record options).compress}"
 
 /--
 The environment after a module, and whether the module has errors. They are reported when the module itself is traced, not
 here.
 -/
 private def elaborateModule (module : Module) (below : Base) (kernel : Bool) : DojoM (Environment × Bool) := do
-  let source := Source.ofText (.ofString module.text) (placeOf module.file)
+  let source := SourceText.ofString module.text (placeOf module.file)
   let { whole, messages, parserState, .. } ← (parseHeader source : IO Header)
   let fresh ← commandState (← upToDate below.env) (module? := module.name)
   let state ← inOwnScope (openWhole (withKernel fresh kernel) whole module.text)
@@ -234,7 +219,8 @@ private def elaborateModule (module : Module) (below : Base) (kernel : Bool) : D
   let { state, messages, .. } ← elaborateTo family source (firstStop messages parserState state)
   if runs then discard <| initialise module.name state.env ((addedTo below.env state.env).map (·.1))
   initialised module.name
-  let state ← inEnvironment Lean.popScope (← closeScopes module.name state)
+  -- its local declarations end with its own scope and those that it leaves open
+  let (_, state) ← performCommand (state.scopes.forM fun _ => Lean.popScope) state
   return (← upToDate (← (← read).host.asImported state.env), messages.any isError)
 
 /-- Runs an action while Lean finds the project's compiled modules beside their sources. -/
@@ -274,10 +260,6 @@ private def importBeside (project : System.FilePath) (imports : Array Name) (pla
   kept s!"{imports} {stamps}" <| withProject project do
     loadModules (asImports imports) (asImports plan.library) initialiseOwn
 
-/-- Whether Lean's import accepts a constant that two modules declare: theorems with the same statement. -/
-private def mayBeTwice (a b : ConstantInfo) : Bool :=
-  (a matches .thmInfo _) && (b matches .thmInfo _) && a.levelParams == b.levelParams && a.type == b.type
-
 /-- Whether an added constant looks as if Lean had avoided a name that was already taken. -/
 private def evades (below env : Environment) : Bool :=
   (addedTo below env).any fun (name, _) =>
@@ -299,21 +281,14 @@ private partial def refuseClash (module : Module) (below : Base) (kernel : Bool)
   let (alone, _) ← elaborateModule module base kernel
   let clashing := (addedTo base.env alone).filterMap fun (name, info) => do
     let known ← below.env.find? name
-    guard (!mayBeTwice known info)
+    -- Lean's import accepts theorems with the same statement
+    guard !((known matches .thmInfo _) && (info matches .thmInfo _) && known.levelParams == info.levelParams &&
+      known.type == info.type)
     return name
   let some name := (clashing.qsort fun a b => nameText a < nameText b)[0]? | return
   let origin := (below.moduleOf? name <|> moduleOf? below.env name).getD .anonymous
   refuse "import" s!"import {moduleText module.name} failed, environment already contains '{nameText name}' from {
     moduleText origin}"
-
-/-- The environment after a module that is elaborated in memory on top of others. -/
-private partial def chained (key : String) (module : Module) (below : Base) (kernel : Bool) : DojoM Environment := do
-  let (env, _) ← Imported.cached (← read).chains maxChains key do
-    let (env, failed) ← elaborateModule module below kernel
-    if below.owners.any (!module.imports.contains ·.1) && (failed || evades below.env env) then
-      refuseClash module below kernel
-    return env
-  return env
 
 /-- The environment of a plan; the project's own modules are elaborated in memory. -/
 private partial def elaboratedBase (plan : ModulePlan) (kernel : Bool) : DojoM Base := do
@@ -322,7 +297,12 @@ private partial def elaboratedBase (plan : ModulePlan) (kernel : Bool) : DojoM B
   let mut base : Base := { env := library, key, library, isImported := plan.own.isEmpty }
   for module in deepestFirst plan.own do
     let key := s!"{base.key}\n{module.key}"
-    let env ← chained key module base kernel
+    let below := base
+    let env ← cached (·.chains) (fun chains memory => { memory with chains }) maxChains key do
+      let (env, failed) ← elaborateModule module below kernel
+      if below.owners.any (!module.imports.contains ·.1) && (failed || evades below.env env) then
+        refuseClash module below kernel
+      return env
     base := { base with env, key, owners := base.owners.push (module.name, env) }
   return base
 

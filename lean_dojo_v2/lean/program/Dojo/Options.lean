@@ -13,20 +13,16 @@ open Lean
 /-- Lean's own defaults; heartbeats are in thousands of small allocations. -/
 def defaultLimits : List (String × Json) := [("maxHeartbeats", toJson (200000 : Nat)), ("maxRecDepth", toJson (512 : Nat))]
 
-private def setOption (options : Options) (name : Name) : Json → Option Options
-  | .bool value => some (options.set name value)
-  | .str value => some (options.set name value)
-  | value => do
-    let n ← value.getNat?.toOption
-    guard (n < 2147483648)
-    return options.set name n
-
 /-- Lean's `Options` of names and values. -/
 def leanOptions (values : List (String × Json)) : Except Failure Options :=
-  values.foldlM (init := {}) fun options (name, value) =>
-    match setOption options name.toName value with
-    | some options => return options
-    | none => throw {
+  values.foldlM (init := {}) fun options (name, value) => do
+    match value with
+    | .bool value => return options.set name.toName value
+    | .str value => return options.set name.toName value
+    | value =>
+      if let .ok n := value.getNat? then
+        if n < 2147483648 then return options.set name.toName n
+      throw {
         error := "operation"
         desc := s!"Lean option {name}: expected a boolean, a natural number or a text" }
 
@@ -40,18 +36,14 @@ def withLimits (base request : List (String × Json)) : Except Failure (List (St
 
 /-- Reads `name=value`; the value determines its type. -/
 def parseAssignment (text : String) : Except Failure (String × Json) := do
-  match text.splitOn "=" with
-  | name :: first :: rest =>
-    unless trimmed name |>.isEmpty do return (trimmed name, valueOf ("=".intercalate (first :: rest)))
-  | _ => pure ()
-  throw { error := "parse", desc := s!"{text} is not of the form name=value" }
-where
-  valueOf : String → Json
-    | "true" => .bool true
-    | "false" => .bool false
-    | value => match value.toNat? with
-      | some n => toJson n
-      | none => .str value
+  let parts := text.splitOn "="
+  let name := trimmed (parts.headD "")
+  if parts.length < 2 || name.isEmpty then
+    throw { error := "parse", desc := s!"{text} is not of the form name=value" }
+  match "=".intercalate parts.tail with
+  | "true" => return (name, .bool true)
+  | "false" => return (name, .bool false)
+  | value => return (name, (value.toNat?.map toJson).getD (.str value))
 
 /-! ## Settings of a session -/
 
@@ -62,21 +54,19 @@ private def settingFields : List Field :=
 private def setOptions (request : Request) : DojoM Json := do
   let now := toJson (← settings)
   let next := (Request.members request.payload).foldl (fun all (name, value) => all.setObjVal! name value) now
-  (← read).settings.set (← orRefuse "command" (fromJson? next))
+  let settings ← orRefuse "command" (fromJson? next)
+  modify ({ · with settings })
   return record []
 
 private def stat (_ : Request) : DojoM Json := do
-  let session ← read
-  let memory := (← session.host.memory).map fun (name, n) => (name, toJson n)
-  let (hits, misses) ← session.imports.get
+  let memory := (← (← read).host.memory).map fun (name, n) => (name, toJson n)
+  let { imports := (hits, misses), states, .. } ← get
   let environments := record [("hits", toJson hits), ("misses", toJson misses)]
-  return record ([("nGoals", toJson (← session.states.get).size), ("environments", environments)] ++ memory)
+  return record ([("nGoals", toJson states.size), ("environments", environments)] ++ memory)
 
 private def reset (_ : Request) : DojoM Json := do
-  let session ← read
-  let count := (← session.states.get).size
-  session.states.set {}
-  session.nextState.set 0
+  let count := (← get).states.size
+  modify ({ · with states := {}, nextState := 0 })
   return record [("nGoals", toJson count)]
 
 def settingsCommands : List Command := [

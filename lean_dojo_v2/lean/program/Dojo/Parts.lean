@@ -20,18 +20,16 @@ structure Declared where
 
 /-- The declaration nodes in a command, including those inside `mutual … end` and `open … in …`. -/
 private partial def declarationNodes (found : Array Syntax) (stx : Syntax) : Array Syntax :=
-  let kind := kindOf stx
+  let kind := stx.getKind
   if kind == ``Parser.Command.declaration then found.push stx
   else if (`Lean.Parser.Term).isPrefixOf kind || (`Lean.Parser.Tactic).isPrefixOf kind then found
   else stx.getArgs.foldl (init := found) declarationNodes
 
-/-- Whether syntax is a proof or a value of a declaration. -/
-private def isValueNode (stx : Syntax) : Bool :=
-  [``Parser.Command.declValSimple, ``Parser.Command.declValEqns, ``Parser.Command.whereStructInst].contains (kindOf stx)
-
-/-- Whether syntax is a value, or an optional node around one. -/
+/-- Whether syntax is a proof or a value of a declaration, or an optional node around one. -/
 private def holdsValue (stx : Syntax) : Bool :=
-  isValueNode stx || (kindOf stx == nullKind && stx.getArgs.any isValueNode)
+  let parts := if stx.isOfKind nullKind then stx.getArgs else #[stx]
+  parts.any fun part =>
+    [``Parser.Command.declValSimple, ``Parser.Command.declValEqns, ``Parser.Command.whereStructInst].contains part.getKind
 
 /-- The end of the last part before the value, so that the statement excludes `:=`, `by`, `|` and `where`. -/
 private def statementEnd (body : Syntax) (start stop : Nat) : Nat := Id.run do
@@ -45,8 +43,8 @@ private def statementEnd (body : Syntax) (start stop : Nat) : Nat := Id.run do
 /-- The beginning of the name: the first token of `declId`. -/
 private def nameStart? (body : Syntax) : Option Nat := do
   let id ← body.getArgs.findSome? fun part =>
-    let id := if kindOf part == nullKind then part[0] else part
-    if kindOf id == ``Parser.Command.declId then some id else none
+    let id := if part.isOfKind nullKind then part[0] else part
+    if id.isOfKind ``Parser.Command.declId then some id else none
   return (← rangeOf? id[0]).1
 
 /-- The names that a command binds, by the bytes where they begin. -/
@@ -69,14 +67,14 @@ def Elaborated.declared (unit : Elaborated) (nodes : Nodes) : Array Declared :=
     let body := stx[1]
     let range ← rangeOf? stx
     /- A declaration without a name is bound at its keyword, which follows `scoped` or `local`. -/
-    let keyword := (body.getArgs.find? (kindOf · != ``Parser.Term.attrKind)).getD body
+    let keyword := (body.getArgs.find? (!·.isOfKind ``Parser.Term.attrKind)).getD body
     let start := (nameStart? body).getD ((rangeOf? keyword).getD range).1
     return { name? := names[start]?, range, statement := (range.1, statementEnd body range.1 range.2) }
 
 /-- The constants beyond the library that a declaration uses, also through those that the same command `added` for it. -/
 def usesOf (env : Environment) (name : Name) (added : Array (Name × ConstantInfo)) : Array Name :=
   let own := setOf (added.map (·.1) |>.push name)
-  (closureOf env #[name] own.contains).filterMap fun (used, _) =>
+  (closureWith env.find? #[name] own.contains).filterMap fun (used, _) =>
     if own.contains used || isLibrary env used then none else some used
 
 /-!
@@ -104,9 +102,9 @@ private partial def gather (found : Array Sequence) (stx : Syntax) : Array Seque
     parts.foldl (init := found) gather
   | _ => found
 
-/-- Syntax that is only a container of tactics. If it contains one tactic, it has the same range. -/
+/-- Nodes that are only containers of tactics. If one contains one tactic, it has the same range. -/
 private def holderKinds : List Name :=
-  [.anonymous, nullKind, ``Parser.Term.byTactic, ``Parser.Tactic.tacticSeq, ``Parser.Tactic.tacticSeq1Indented]
+  [nullKind, ``Parser.Term.byTactic, ``Parser.Tactic.tacticSeq, ``Parser.Tactic.tacticSeq1Indented]
 
 /-- A tactic of the text that ran. -/
 structure Ran where
@@ -118,7 +116,7 @@ structure Ran where
 def ranIn (nodes : Nodes) : Array Ran :=
   nodes.filterMap fun (above, info) => do
     let .ofTacticInfo info := info | none
-    guard !(holderKinds.contains (kindOf info.stx))
+    guard ((info.stx matches .node ..) && !holderKinds.contains info.stx.getKind)
     return { above, info, range := ← rangeOf? info.stx }
 
 /--
@@ -150,12 +148,6 @@ def runsOf (nodes : Nodes) (sequences : Array Sequence) : Std.HashMap ByteRange 
       found := found.insert one.range { one with changed, place := (known?.map (·.place)).getD found.size }
   return found
 
-/-- Finds the sequence with a member at a range: its members from that one on, and where its first member begins. -/
-def fromMember? (sequences : Array Sequence) (range : ByteRange) : Option (Sequence × Nat) :=
-  sequences.findSome? fun members => do
-    let index ← members.findIdx? (· == range)
-    return (members.extract index members.size, members[0]!.1)
-
 /-- The outermost sequences inside a range. -/
 def sequencesInside (sequences : Array Sequence) (range : ByteRange) : Array Sequence := Id.run do
   let mut found := #[]
@@ -167,9 +159,5 @@ def sequencesInside (sequences : Array Sequence) (range : ByteRange) : Array Seq
       found := found.push members
       last := stop
   return found
-
-/-- The outermost member that begins at a byte. -/
-def memberAt? (sequences : Array Sequence) (offset : Nat) : Option ByteRange :=
-  sequences.findSome? fun members => members.find? (·.1 == offset)
 
 end Dojo

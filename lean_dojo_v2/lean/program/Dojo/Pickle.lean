@@ -122,13 +122,12 @@ private def readMVar (read : Read) (mctx : MetavarContext) (json : Json) : Excep
 
 private def readMetavariables (read : Read) (json : Json) : Except String MetavarContext := do
   let rows (name : String) : Except String (Array Json) := json.getObjVal? name >>= Json.getArr?
+  let pairs (name : String) : Except String (Array (Json × Json)) := json.getObjValAs? _ name
   let mut mctx ← (← rows "mvars").foldlM (readMVar read) {}
   for one in ← rows "levelMVars" do mctx := mctx.addLevelMVarDecl ⟨← read.name one⟩
-  for one in ← rows "levelValues" do
-    let #[id, level] ← one.getArr? | throw "not a level"
+  for (id, level) in ← pairs "levelValues" do
     mctx := { mctx with lAssignment := mctx.lAssignment.insert ⟨← read.name id⟩ (← read.level level) }
-  for one in ← rows "assigned" do
-    let #[id, e] ← one.getArr? | throw "not an assignment"
+  for (id, e) in ← pairs "assigned" do
     mctx := { mctx with eAssignment := mctx.eAssignment.insert ⟨← read.name id⟩ (← read.expr e) }
   for one in ← rows "delayed" do
     let #[id, fvars, pending] ← one.getArr? | throw "not an assignment"
@@ -170,10 +169,9 @@ private def readState (json : Json) (monads : Monads) (library : Environment) :
   return (state, ← readAdded read json)
 
 private def loadGoal (request : Request) : DojoM Json := do
-  let session ← read
   let json ← orRefuse "io" (unpack "goal" (request.text "packed"))
-  let monads ← Monads.ofCommand (← session.command.get)
-  let (state, declarations) ← orRefuse "io" (readState json monads (← session.library.get))
+  let monads ← Monads.ofCommand (← get).command
+  let (state, declarations) ← orRefuse "io" (readState json monads (← get).library)
   let (_, monads) ← state.monads.run (kind := "operation") (addDeclarations declarations)
   let id ← keepState { state with monads := monads.withoutMessages, isClaim := true }
   return record [("id", toJson id)]

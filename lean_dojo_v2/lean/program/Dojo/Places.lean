@@ -22,10 +22,6 @@ inductive Draft where
   /-- A new goal of a type. -/
   | typed (lctx : LocalContext) (type : Expr) (userName : Name := .anonymous)
 
-private def Draft.place? (mctx : MetavarContext) : Draft → Option (LocalContext × Expr)
-  | .goal mvar => (mctx.findDecl? mvar).map fun decl => (decl.lctx, decl.type)
-  | .typed lctx type _ => some (lctx, type)
-
 private def locals (lctx : LocalContext) : Array LocalDecl :=
   lctx.decls.toArray.filterMap id
 
@@ -47,7 +43,7 @@ private def world (before : Environment) (context : ContextInfo) (terms : List E
   let missing := (terms.toArray.flatMap (·.getUsedConstants)).filter (!before.contains ·)
   if missing.isEmpty then (before, {}) else
   let env := context.env
-  let needed := setOf ((closureOf env missing (!before.contains ·)).map (·.1))
+  let needed := setOf ((closureWith env.find? missing (!before.contains ·)).map (·.1))
   -- constants that `split` or `simp` derives from allowed ones do not depend on the theorem either
   let isDerived (name : Name) : Bool :=
     [name, (privateToUserName? name).getD name].any fun
@@ -56,16 +52,13 @@ private def world (before : Environment) (context : ContextInfo) (terms : List E
   let added := (addedTo before env).map (·.1)
   (env, setOf (added.filter fun name => !needed.contains name && !isDerived name && !isSplitOff name))
 
-/-- Lean's local instances: the hypotheses whose type is a class. -/
-private def instancesIn (lctx : LocalContext) : MetaM LocalInstances := do
-  withLCtx lctx {} (withLocalInstances (locals lctx).toList getLocalInstances)
-
 private def Draft.open (draft : Draft) (recursion : Bool) : MetaM MVarId := do
   let goal ← match draft with
     | .goal mvar => pure mvar
     | .typed lctx type userName =>
       let type ← instantiateMVars type
-      pure (← mkFreshExprMVarAt lctx (← instancesIn lctx) type .syntheticOpaque userName).mvarId!
+      withLCtx lctx {} <| withLocalInstances (locals lctx).toList do
+        pure (← mkFreshExprSyntheticOpaqueMVar type userName).mvarId!
   if recursion then return goal
   let auxiliaries := (locals (← goal.getDecl).lctx).filter (·.kind == .auxDecl)
   auxiliaries.foldlM (init := goal) fun goal decl => goal.tryClear decl.fvarId
@@ -88,7 +81,9 @@ theorem, the others of its `mutual` block, `where` and `let rec`. Only the whole
 def openDrafts (unit : Elaborated) (library : Environment) (above : Above) (mctx : MetavarContext)
     (drafts : List Draft) (recursion := false) : DojoM ProofState := do
   let { context, before?, .. } := above
-  let said := (drafts.filterMap (·.place? mctx)).flatMap fun (lctx, type) => saidBy lctx type
+  let said := drafts.flatMap fun
+    | .goal mvar => (mctx.findDecl? mvar).elim [] fun decl => saidBy decl.lctx decl.type
+    | .typed lctx type _ => saidBy lctx type
   let terms := said.map fun e => (instantiateMVarsCore mctx e).1
   let (env, forbidden) := world (before?.getD unit.before.env) context terms
   let levels := (terms.foldl (init := ({} : CollectLevelParams.State)) collectLevelParams).params.toList
@@ -97,7 +92,7 @@ def openDrafts (unit : Elaborated) (library : Environment) (above : Above) (mctx
   return { monads, library, goals, root := goals.head?.getD ⟨.anonymous⟩, forbidden }
 
 /-- Whether a term at a node of an information tree has a type, up to definitional equality. -/
-def hasTypeAt (unit : Elaborated) (context : ContextInfo) (lctx : LocalContext) (e type : Expr) : DojoM Bool := do
+private def hasTypeAt (unit : Elaborated) (context : ContextInfo) (lctx : LocalContext) (e type : Expr) : DojoM Bool := do
   if e.isSyntheticSorry then return false
   let monads := (← Monads.ofCommand unit.before).atNode context context.mctx context.env
   let (fits, _) ← monads.attempt (withLCtx lctx {} do isDefEqGuarded (← inferType e) type)
@@ -117,32 +112,27 @@ private structure Spot where
   /-- A term and its expected type: the place is a goal only if the term does not have that type. -/
   check? : Option (LocalContext × Expr × Expr) := none
 
-/-- What counts as a goal in a text. -/
-structure Sought where
-  sorries := true
-  /-- Also terms that Lean has refused and replaced by a `sorry` of its own. -/
-  typeErrors := false
-
-private def spotsOf (unit : Elaborated) (sought : Sought) : Array Spot :=
+/-- The `sorry`s of a command, and the terms that Lean has refused and replaced by a `sorry` of its own, as far as wanted. -/
+private def spotsOf (unit : Elaborated) (sorries typeErrors : Bool) : Array Spot :=
   unit.nodes.filterMap fun (above, info) =>
     match info with
     | .ofTacticInfo tactic => do
-      guard (sought.sorries && isSorryTactic tactic)
+      guard (sorries && isSorryTactic tactic)
       let decl ← tactic.mctxBefore.findDecl? (← tactic.goalsBefore.head?)
       return { range := ← rangeOf? tactic.stx, above, draft := .typed decl.lctx decl.type decl.userName }
     | .ofTermInfo term => do
       guard !above.inSorry
       let type ← term.expectedType?
-      let isSorry := kindOf term.stx == ``Parser.Term.sorry
-      guard (if isSorry then sought.sorries else sought.typeErrors)
+      let isSorry := term.stx.isOfKind ``Parser.Term.sorry
+      guard (if isSorry then sorries else typeErrors)
       let check? := if isSorry then none else some (term.lctx, term.expr, type)
       return { range := ← rangeOf? term.stx, above, draft := .typed term.lctx type, check? }
     | _ => none
 
 /-- The goals in a command in the order of the text; if several begin at the same place, only the first. -/
-private def goalsIn (unit : Elaborated) (sought : Sought) : DojoM (Array Spot) := do
+private def goalsIn (unit : Elaborated) (sorries typeErrors : Bool) : DojoM (Array Spot) := do
   let mut found : Array Spot := #[]
-  for spot in spotsOf unit sought do
+  for spot in spotsOf unit sorries typeErrors do
     if found.any (·.range.1 == spot.range.1) then continue
     if let some (lctx, e, type) := spot.check? then
       if ← hasTypeAt unit spot.above.context lctx e type then continue
@@ -153,9 +143,9 @@ private def goalsIn (unit : Elaborated) (sought : Sought) : DojoM (Array Spot) :
   return outermost.qsort fun a b => a.range.1 < b.range.1
 
 /-- Opens one state with a goal for each `sorry` of a command, and returns it with their ranges. -/
-def openSorries (unit : Elaborated) (library : Environment) (sought : Sought := {}) :
+def openSorries (unit : Elaborated) (library : Environment) (sorries typeErrors : Bool) :
     DojoM (Option (ProofState × Array (Nat × Nat))) := do
-  let spots ← goalsIn unit sought
+  let spots ← goalsIn unit sorries typeErrors
   let some last := spots.back? | return none
   let drafts := spots.toList.map (·.draft)
   return some (← openDrafts unit library last.above last.above.context.mctx drafts, spots.map (·.range))
@@ -165,13 +155,14 @@ def openSorries (unit : Elaborated) (library : Environment) (sought : Sought := 
 /-- A tactic that begins at a byte, or else the smallest one that contains it. -/
 private def holderOf? (nodes : Nodes) (offset : Nat) : Option Ran :=
   let around := (ranIn nodes).filter fun { above, info, range } =>
-    range.1 ≤ offset && offset < range.2 && (kindOf info.stx != ``Parser.Tactic.tacticSeqBracketed || above.isMember)
+    range.1 ≤ offset && offset < range.2 && (!info.stx.isOfKind ``Parser.Tactic.tacticSeqBracketed || above.isMember)
   let size (one : Ran) : Nat := if one.range.1 == offset then 0 else one.range.2 - one.range.1
   around.foldl (init := none) fun best? one => if best?.all (size one < size ·) then some one else best?
 
 /-- The member of a sequence that begins exactly at a byte, or else the smallest tactic that contains it. -/
 private def tacticAt? (nodes : Nodes) (sequences : Array Sequence) (offset : Nat) : Option Ran :=
-  let run? := (memberAt? sequences offset).bind fun member => (runsOf nodes #[#[member]])[member]?
+  let member? := sequences.findSome? fun members => members.find? (·.1 == offset)
+  let run? := member?.bind fun member => (runsOf nodes #[#[member]])[member]?
   (run?.map (·.toRan)) <|> holderOf? nodes offset
 
 /--
@@ -181,30 +172,27 @@ digest of its first `goal`.
 -/
 private def around (nodes : Nodes) (sequences : Array Sequence) (range : Nat × Nat) (text : SourceText) :
     List (String × Json) :=
-  let (members, first) := (fromMember? sequences range).getD (#[range], range.1)
+  let whole := (sequences.find? (·.contains range)).getD #[range]
+  let members := whole.toList.dropWhile (· != range)
   let inner := sequencesInside sequences range
   let runs := runsOf nodes (inner.map fun block => block.extract 0 1)
-  let inFile (members : Sequence) : Json := toJson (members.map fun (start, stop) => text.bytes start stop)
+  let inFile (members : List ByteRange) : Json := toJson (members.map fun (start, stop) => text.bytes start stop)
   let blocks := inner.map fun block =>
     let run? := block[0]?.bind (runs[·]?)
     let goal := run?.bind fun run => run.info.goalsBefore.head?.bind fun goal => (goalDigest? run.info.mctxBefore goal).run' {}
-    record [("members", inFile block), ("goal", toJson goal)]
-  [("members", inFile members), ("column", toJson ((text.position first).2 - 1)), ("blocks", .arr blocks)]
+    record [("members", inFile block.toList), ("goal", toJson goal)]
+  [("members", inFile members), ("column", toJson ((text.position whole[0]!.1).2 - 1)), ("blocks", .arr blocks)]
 
 /--
 Refuses a command with an error before a byte of it, since Lean continues after an error with other goals. Text before the
 command that Lean could not parse does not count.
 -/
 private def refuseErrors (unit : Elaborated) (text : SourceText) (offset : Nat) : DojoM Unit := do
-  let place (offset : Nat) : Position := text.fileMap.toPosition ⟨offset⟩
+  let place (offset : Nat) : Position := text.input.fileMap.toPosition ⟨offset⟩
   let first := place (((rangeOf? unit.stx).map (·.1)).getD unit.start)
   for { severity, pos, data, .. } in unit.messages do
     if severity matches .error && !pos.lt first && pos.lt (place offset) then
       refuse "elab" s!"there is an error before it: {data}"
-
-/-- Whether a constant contains the `sorry` that Lean puts in place of terms that it could not elaborate. -/
-private def hasError (info : ConstantInfo) : Bool :=
-  info.type.hasSyntheticSorry || (valueOf? info).any (·.hasSyntheticSorry)
 
 /-- Refuses goals that mention something that Lean could not elaborate; `said` holds the messages so far. -/
 private def refuseBroken (state : ProofState) (said : Array SerialMessage) : DojoM Unit := do
@@ -212,7 +200,9 @@ private def refuseBroken (state : ProofState) (said : Array SerialMessage) : Doj
   let decls := state.goals.filterMap fun goal => state.mctx.findDecl? goal
   let terms := decls.flatMap fun decl => saidBy decl.lctx decl.type
   let named := terms.toArray.flatMap fun e => (instantiateMVarsCore state.mctx e).1.getUsedConstants
-  if (closureOf state.env named (!isLibrary state.env ·)).any fun (_, info?) => info?.any hasError then
+  -- Lean puts this `sorry` in place of terms that it could not elaborate
+  let hasError (info : ConstantInfo) : Bool := info.type.hasSyntheticSorry || (valueOf? info).any (·.hasSyntheticSorry)
+  if (closureWith state.env.find? named (!isLibrary state.env ·)).any fun (_, info?) => info?.any hasError then
     refuse "elab" s!"it rests on text before it that does not elaborate: {pos.line}:{pos.column + 1}: {data}"
 
 private def openTactic (unit : Elaborated) (file : OpenFile) (offset : Nat) (recursion : Bool) (said : Array SerialMessage) :
@@ -228,20 +218,14 @@ private def openTactic (unit : Elaborated) (file : OpenFile) (offset : Nat) (rec
     around nodes sequences (start, stop) file.text ++ (← keepShown "stateId" state))
 
 private def stateAt (request : Request) : DojoM Json := do
-  let opened ← openBehind request
-  let file := opened.file
+  let file ← openBehind request
   let position := request.nat "position"
   let offset := file.text.fromFile position
-  let answer ← IO.mkRef (none : Option Json)
-  let said ← IO.mkRef file.messages
-  opened.revisit fun unit => do
-    if unit.stop ≤ offset then
-      said.modify (· ++ unit.messages)
-      return false
+  let (_, answer) ← file.revisit (file.messages, none) fun (said, _) unit => do
+    if unit.stop ≤ offset then return .yield (said ++ unit.messages, none)
     if request.flag "clean" then refuseErrors unit file.text offset
-    answer.set (← openTactic unit file offset (request.flag "recursion") (← said.get))
-    return true
-  let some json ← (answer.get : BaseIO (Option Json)) | refuse "index" s!"no tactic at byte {position}"
+    return .done (said, ← openTactic unit file offset (request.flag "recursion") said)
+  let some json := answer | refuse "index" s!"no tactic at byte {position}"
   return json
 
 def replayCommands : List Command := [

@@ -38,10 +38,6 @@ private structure Written where
 
 private abbrev WriteM := StateT Written (Except Unit)
 
-private def literal : Literal → String
-  | .natVal n => toString n
-  | .strVal text => (Json.str text).compress
-
 private partial def write (e : Expr) : WriteM String := do
   let text ← match (← get).known.find? ⟨e⟩ with
     | some text => pure text
@@ -69,7 +65,8 @@ where
     | .forallE name type body info => binder ":forall" name type body info
     | .letE name type value body _ =>
       return s!"(:let {nameText name.eraseMacroScopes} {← write type} {← write value} {← write body})"
-    | .lit value => return s!"(:lit {literal value})"
+    | .lit (.natVal n) => return s!"(:lit {n})"
+    | .lit (.strVal text) => return s!"(:lit {(Json.str text).compress})"
     | .mdata _ inner => write inner
     | .proj type i inner => return s!"(:proj {nameText type} {i} {← write inner})"
 
@@ -79,12 +76,11 @@ def sexp (e : Expr) : String :=
   | .ok text => text
   | .error () => "(:too-large)"
 
-/-! ## Goals and expressions -/
+/-!
+## Goals and expressions
 
-/-- Lean's own default line width, so that goals read as in `lean --json` and in LeanDojo. -/
-def lineWidth : Nat := 120
-
-private def render (format : Format) : String := format.pretty lineWidth 0 0
+They have Lean's own default line width, so that they read as in `lean --json` and in LeanDojo.
+-/
 
 /-- The printing context of a proof state, without the local context of a goal. -/
 def Monads.printContext (monads : Monads) : PPContext where
@@ -102,11 +98,11 @@ def ProofState.printContext (state : ProofState) : PPContext := state.monads.pri
 
 /-- An expression as Lean prints it. -/
 def exprText (context : PPContext) (e : Expr) : IO String := do
-  return render (← ppExprWithInfos context e).fmt
+  return (← ppExprWithInfos context e).fmt.pretty
 
 /-- One goal as Lean prints it: `case tag`, hypotheses, `⊢ target`. -/
 def goalText (context : PPContext) (goal : MVarId) : IO String := do
-  let text := render (← ppGoal context goal)
+  let text := (← ppGoal context goal).pretty
   return if text.startsWith "\n" then behind "\n" text else text
 
 /-- A whole state as Lean prints it, from its goals. -/

@@ -27,22 +27,21 @@ private def invokedTactic (text : SourceText) (ran : Ran) : IO Json := do
     ("goalAfter", .str (← listedGoals (printContextAt context info.mctxAfter) info.goalsAfter)),
     ("usedConstants", toJson (used.eraseDups.map nameText))]
 
-private def invocations (unit : Elaborated) (text : SourceText) : IO (Array Json) :=
-  ((ranIn unit.nodes).filter fun one => !combinators.contains (kindOf one.info.stx)).mapM (invokedTactic text)
-
-private def openGoals (unit : Elaborated) (file : OpenFile) (sought : Sought) : DojoM (List (String × Json)) := do
-  let some (state, ranges) ← openSorries unit file.base.library sought | return []
+private def openGoals (unit : Elaborated) (file : OpenFile) (sorries typeErrors : Bool) :
+    DojoM (List (String × Json)) := do
+  let some (state, ranges) ← openSorries unit file.base.library sorries typeErrors | return []
   let places := ranges.map fun (start, stop) => file.text.bytes start stop
   return ("goalSrcBoundaries", .arr places) :: (← keepShown "goalStateId" state).filter (·.1 != "pp")
 
 private def describeUnit (unit : Elaborated) (file : OpenFile) (request : Request) : DojoM Json := do
   let mut fields := [("boundary", file.text.bytes unit.start unit.stop), ("messages", toJson unit.messages)]
   if request.has "invocations" then
-    let found ← (invocations unit file.text : IO (Array Json))
+    let ran := (ranIn unit.nodes).filter fun one => !combinators.contains one.info.stx.getKind
+    let found ← (ran.mapM (invokedTactic file.text) : IO (Array Json))
     fields := fields ++ [("invocations", .arr found), ("nInvocations", toJson found.size)]
   let typeErrors := request.flag "typeErrorsAsGoals" && unit.messages.any isError
-  if request.flag "sorrys" || typeErrors then
-    fields := fields ++ (← openGoals unit file { sorries := request.flag "sorrys", typeErrors })
+  let sorries := request.flag "sorrys"
+  if sorries || typeErrors then fields := fields ++ (← openGoals unit file sorries typeErrors)
   if request.flag "newConstants" then
     fields := fields ++ [("newConstants", toJson (unit.added.map fun (name, _) => nameText name))]
   return record fields
@@ -51,16 +50,13 @@ private def processText (request : Request) : DojoM Json := do
   let file ← openText {
     file := request.text "file", fileName := request.text "fileName" "<anonymous>"
     header := request.flag "readHeader", options := request.object "options" }
-  let units ← IO.mkRef (#[] : Array Json)
-  unless file.messages.isEmpty do
-    let boundary := file.text.bytes 0 file.parserState.pos.byteIdx
-    units.set #[record [("boundary", boundary), ("messages", toJson file.messages)]]
-  let (_, state) ← file.run fun unit => do
-    if !unit.isEnd || !unit.messages.isEmpty then
-      let one ← describeUnit unit file request
-      units.modify (·.push one)
+  let boundary := file.text.bytes 0 file.parserState.pos.byteIdx
+  let header := if file.messages.isEmpty then #[] else #[record [("boundary", boundary), ("messages", toJson file.messages)]]
+  let (units, _, state) ← file.run header fun units unit => do
+    if unit.isEnd && unit.messages.isEmpty then return units
+    return units.push (← describeUnit unit file request)
   if request.flag "inheritEnv" then setCommand state file.base.library
-  return record [("units", .arr (← units.get))]
+  return record [("units", .arr units)]
 
 def processCommands : List Command := [
   { name := "frontend.process", run := processText, fields := [

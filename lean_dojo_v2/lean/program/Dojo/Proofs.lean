@@ -53,11 +53,7 @@ def saidBy (lctx : LocalContext) (type : Expr) : List Expr :=
 
 /-- The open metavariables in the targets and hypotheses of goals, and in the types of these metavariables. -/
 partial def mentionedBy (mctx : MetavarContext) (goals : List MVarId) : Array MVarId :=
-  let said := goals.flatMap fun goal =>
-    match mctx.findDecl? goal with
-    | some decl => saidBy decl.lctx decl.type
-    | none => []
-  go said #[]
+  go ((goals.filterMap mctx.findDecl?).flatMap fun decl => saidBy decl.lctx decl.type) #[]
 where
   go (expressions : List Expr) (found : Array MVarId) : Array MVarId :=
     let expressions := expressions.filter (·.hasExprMVar)
@@ -95,16 +91,13 @@ private def describeGoal (mctx : MetavarContext) (goal : MVarId) : Expr × List 
     | .ldecl _ id _ type value .. => { fvar := .fvar id, type := whole type, value? := some (whole value) }
   (whole decl.type, locals)
 
-/-- The candidate's hypotheses, and those of the goal that replace them. -/
-private structure Image where
-  source : Array Expr := #[]
-  target : Array Expr := #[]
-
-private def Image.move (image : Image) (e : Expr) : Expr := e.replaceFVars image.source image.target
+/-- A term in which the goal's hypotheses `image` replace the first of the candidate's. -/
+private def moved (theirs : List Local) (image : Array Expr) (e : Expr) : Expr :=
+  e.replaceFVars ((theirs.take image.size).map (·.fvar)).toArray image
 
 /-- Finds the candidate's hypotheses among the goal's, in order; each of the goal's is used at most once. -/
-private def embed? (theirs ours : List Local) : MetaM (Option Image) := do
-  let mut image : Image := {}
+private def embed? (theirs ours : List Local) : MetaM (Option (Array Expr)) := do
+  let mut image := #[]
   let mut rest := ours
   for one in theirs do
     if one.type.hasExprMVar then return none
@@ -114,14 +107,14 @@ private def embed? (theirs ours : List Local) : MetaM (Option Image) := do
       rest := others
       if ← fits image one mine then found? := some mine
     let some found := found? | return none
-    image := { source := image.source.push one.fvar, target := image.target.push found.fvar }
+    image := image.push found.fvar
   return some image
 where
-  fits (image : Image) (one mine : Local) : MetaM Bool := do
-    unless ← isDefEqGuarded (image.move one.type) mine.type do return false
+  fits (image : Array Expr) (one mine : Local) : MetaM Bool := do
+    unless ← isDefEqGuarded (moved theirs image one.type) mine.type do return false
     match one.value?, mine.value? with
     | none, none => return true
-    | some theirs, some ours => isDefEqGuarded (image.move theirs) ours
+    | some value, some ours => isDefEqGuarded (moved theirs image value) ours
     | _, _ => return false
 
 /-- Compares a goal with a candidate, which lives in `source?` if that is another state. -/
@@ -135,12 +128,12 @@ private def compare (goal candidate : MVarId) (source? : Option MetavarContext) 
   /- Proofs in another state count only if they are finished. -/
   if source?.isSome && isOpen then return "none"
   let some image ← embed? theirs ours | return "none"
-  unless ← isDefEqGuarded (image.move claim) target do return "none"
+  unless ← isDefEqGuarded (moved theirs image claim) target do return "none"
   if proofs.has goal then
     return if theirs.length == ours.length then "cycle" else "none"
   /- Open goals cannot be moved to other hypotheses. -/
-  if isOpen && image.source != image.target then return "none"
-  let solution := image.move (instantiateMVarsCore mctx (.mvar candidate)).1
+  if isOpen && theirs.map (·.fvar) != image.toList then return "none"
+  let solution := moved theirs image (instantiateMVarsCore mctx (.mvar candidate)).1
   check solution
   goal.assign solution
   return "subsumed"

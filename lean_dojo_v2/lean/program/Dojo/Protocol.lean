@@ -254,15 +254,6 @@ private def parseLine (line : String) : Except String (String × Json) := do
     let rest := trimmed (behind command line)
     return (command, ← if rest.isEmpty then pure (.mkObj []) else parseObject rest)
 
-/-- Returns an action that restores the session's present state, apart from changes to the whole process. -/
-private def Session.undo (session : Session) : IO (IO Unit) := do
-  let keep {α : Type} (ref : IO.Ref α) : IO (IO Unit) := return ref.set (← ref.get)
-  let kept ← [
-    keep session.command, keep session.library, keep session.states, keep session.environments, keep session.chains,
-    keep session.beginnings, keep session.exported, keep session.contexts, keep session.grounds, keep session.visited
-  ].mapM id
-  return kept.forM id
-
 /--
 Runs a request within the session's time limit. Lean only cuts its work short, and half an answer could pass for a whole
 one. So the request fails whatever the answer is, and the session keeps nothing of it. Otherwise a half elaborated text
@@ -273,15 +264,17 @@ private def limited (act : DojoM Json) : DojoM Json := do
   let session ← read
   let limit := (← settings).timeout
   if limit == 0 then return ← act
-  let undo ← (session.undo : IO _)
+  let before ← get
   let token ← IO.CancelToken.new
   session.host.arm token limit
-  session.cancel.set (some token)
+  modify ({ · with cancel := some token })
   let answer ← try Except.ok <$> act catch failure => pure (.error failure)
   session.host.disarm
-  session.cancel.set none
+  modify ({ · with cancel := none })
   if ← token.isSet then
-    (undo : IO Unit)
+    -- what has changed in the whole process stays
+    modify fun { nextState, imports, initialised, registered, .. } =>
+      { before with nextState, imports, initialised, registered }
     refuse "internal" s!"interrupt: it took longer than {limit} ms"
   MonadExcept.ofExcept answer
 
@@ -293,24 +286,20 @@ private def handle (parsed : Except String (String × Json)) : DojoM Json := do
   let request ← orUnable (Request.check name command.fields payload)
   limited (command.run request)
 
-/-- Adds how many environments a request found or had to load. Answers to Pantograph's commands have no such field. -/
-private def withImports (session : Session) (before : Nat × Nat) (answer : Json) : IO Json := do
-  let (hits, misses) ← session.imports.get
-  if (hits, misses) == before then return answer
-  let counts := record [("hits", toJson (hits - before.1)), ("misses", toJson (misses - before.2))]
-  return answer.setObjVal! "imported" counts
-
 /-- Answers one line. What a text prints is discarded. -/
 def answer (session : Session) (line : String) : IO String := do
-  let before ← session.imports.get
+  let before := (← session.memory.get).imports
   let parsed := parseLine line
   let isOurs := parsed.toOption.any (·.1.startsWith "dojo.")
   let (_, answer) ← IO.FS.withIsolatedStreams (isolateStderr := false) do
     match ← (handle parsed session).toBaseIO with
     | .ok json => pure json
     | .error failure => pure (toJson failure)
-  let answer ← if isOurs then withImports session before answer else pure answer
-  return if (← session.settings.get).printJsonPretty then answer.pretty else answer.compress
+  let { imports := (hits, misses), settings, .. } ← session.memory.get
+  -- how many environments it found or had to load; answers to Pantograph's commands have no such field
+  let counts := record [("hits", toJson (hits - before.1)), ("misses", toJson (misses - before.2))]
+  let answer := if isOurs && (hits, misses) != before then answer.setObjVal! "imported" counts else answer
+  return if settings.printJsonPretty then answer.pretty else answer.compress
 
 /--
 Answers the lines that `read` returns, until an empty one. A session is a single call of this, because Lean's interpreter

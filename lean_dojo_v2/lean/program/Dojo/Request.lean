@@ -19,9 +19,27 @@ structure Failure where
   desc : String
   deriving Inhabited, ToJson
 
-inductive Kind where
-  | text | boolean | natural | texts | naturals | object
-  deriving BEq, Inhabited
+/-- What a field may hold. -/
+structure Kind where
+  words : String
+  admits : Json → Bool
+  deriving Inhabited
+
+namespace Kind
+
+/-- Natural numbers must be below 2^53, so that every language reads them exactly. -/
+private def isNatural (value : Json) : Bool := value.getNat?.toOption.any (· < 9007199254740992)
+
+private def isList (isItem : Json → Bool) (value : Json) : Bool := value.getArr?.toOption.any (·.all isItem)
+
+def text : Kind := ⟨"a text", (· matches .str _)⟩
+def boolean : Kind := ⟨"true or false", (· matches .bool _)⟩
+def natural : Kind := ⟨"a natural number", isNatural⟩
+def texts : Kind := ⟨"a list of texts", isList (· matches .str _)⟩
+def naturals : Kind := ⟨"a list of natural numbers", isList isNatural⟩
+def object : Kind := ⟨"an object", (· matches .obj _)⟩
+
+end Kind
 
 structure Field where
   name : String
@@ -32,34 +50,6 @@ structure Field where
 def optional (kind : Kind) (name : String) : Field := { name, kind }
 
 def required (kind : Kind) (name : String) : Field := { name, kind, required := true }
-
-namespace Kind
-
-def words : Kind → String
-  | text => "a text"
-  | boolean => "true or false"
-  | natural => "a natural number"
-  | texts => "a list of texts"
-  | naturals => "a list of natural numbers"
-  | object => "an object"
-
-/-- Natural numbers must be below 2^53, so that every language reads them exactly. -/
-private def isNatural (value : Json) : Bool :=
-  match value.getNat? with
-  | .ok n => n < 9007199254740992
-  | .error _ => false
-
-def admits (kind : Kind) (value : Json) : Bool :=
-  match kind, value with
-  | text, .str _ => true
-  | boolean, .bool _ => true
-  | natural, value => isNatural value
-  | texts, .arr items => items.all (· matches .str _)
-  | naturals, .arr items => items.all isNatural
-  | object, .obj _ => true
-  | _, _ => false
-
-end Kind
 
 /-- A request with checked fields. -/
 structure Request where

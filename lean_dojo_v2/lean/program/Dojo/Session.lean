@@ -104,12 +104,6 @@ structure ProofState where
 def ProofState.env (state : ProofState) : Environment := state.monads.coreState.env
 def ProofState.mctx (state : ProofState) : MetavarContext := state.monads.metaState.mctx
 
-/-- An imported environment in a cache. -/
-structure Imported where
-  /-- What was requested, and what that depends on. -/
-  key : String
-  env : Environment
-
 /-- A place between two commands of a text, and the state there. -/
 structure Stop where
   parserState : Parser.ModuleParserState
@@ -119,16 +113,10 @@ structure Stop where
   /-- Whether the parser had no complaint about the command before it. -/
   isClean : Bool
 
-/-- What the elaborated part of a text depends on besides the text. -/
-structure Family where
-  /-- Module, options, and the environment before it. -/
-  key : String
-  /-- The imported environment below it. -/
-  library : String
-
 /-- What was elaborated of a text. -/
 structure Beginning where
-  family : Family
+  /-- What that depends on besides the text; see `familyOf`. -/
+  family : String
   /-- The text in which they were elaborated, or one that has the same stops. -/
   text : String
   /-- From the place before the first command on. -/
@@ -152,7 +140,6 @@ structure Elaborated where
 
 /-- Commands after a beginning that were elaborated to open a state. -/
 structure Visited where
-  /-- The key of its family. -/
   family : String
   text : String
   start : Nat
@@ -165,49 +152,57 @@ structure Ground where
   /-- For each name, the client's number of its declaration. -/
   keys : NameMap Nat := {}
 
-/-- The state between requests. -/
+/-- What a session remembers between requests. -/
+structure Memory where
+  settings : Settings := {}
+  /-- The environment and the scope in which goals are stated. -/
+  command : Command.State
+  /-- The imported environment that `command` is built on. -/
+  library : Environment
+  states : Std.HashMap Nat ProofState := {}
+  nextState : Nat := 0
+  /-- Imported environments by what was requested, the least recently used first. -/
+  environments : Array (String × Environment) := #[]
+  /-- How often an environment was in the cache, and how often it had to be imported. -/
+  imports : Nat × Nat := (0, 0)
+  /-- Elaborated modules of the project by what they depend on, the least recently used first. -/
+  chains : Array (String × Environment) := #[]
+  /-- Modules whose `initialize` commands have run, each with the error that they ended with, if any. -/
+  initialised : List (Name × Option String) := []
+  /-- Whether something was registered with Lean since the start. -/
+  registered : Bool := false
+  /-- What was elaborated of texts, the least recently used first. -/
+  beginnings : Array Beginning := #[]
+  /-- The last text that has passed `sizeProblem?`, and from which byte on. -/
+  sized : String × Nat := ("", 0)
+  /-- The commands in which the last states were opened, the least recently used first. -/
+  visited : Array Visited := #[]
+  /-- What was exported of contexts. -/
+  exported : Exported := {}
+  /-- Declarations of contexts that were given to the judge, by the client's numbers. -/
+  contexts : Std.HashMap Nat Declaration := {}
+  /-- What the kernel has accepted of them, the least recently used first. -/
+  grounds : Array Ground := #[]
+  /-- A token that is set when the current request has taken too long. -/
+  cancel : Option IO.CancelToken := none
+
 structure Session where
   host : Host
   /-- The project's folder, whose modules texts may import. -/
   project? : Option System.FilePath
   /-- Lean options of the command line: names and values. -/
   options : List (String × Json)
-  settings : IO.Ref Settings
-  /-- The environment and the scope in which goals are stated. -/
-  command : IO.Ref Command.State
-  /-- The imported environment that `command` is built on. -/
-  library : IO.Ref Environment
-  states : IO.Ref (Std.HashMap Nat ProofState)
-  nextState : IO.Ref Nat
-  /-- Imported environments, the least recently used first. -/
-  environments : IO.Ref (Array Imported)
-  /-- How often an environment was in the cache, and how often it had to be imported. -/
-  imports : IO.Ref (Nat × Nat)
-  /-- Elaborated modules of the project, the least recently used first. -/
-  chains : IO.Ref (Array Imported)
-  /-- Modules whose `initialize` commands have run, each with the error that they ended with, if any. -/
-  initialised : IO.Ref (List (Name × Option String))
-  /-- Whether something was registered with Lean since the start. -/
-  registered : IO.Ref Bool
-  /-- What was elaborated of texts, the least recently used first. -/
-  beginnings : IO.Ref (Array Beginning)
-  /-- The last text that has passed `sizeProblem?`, and from which byte on. -/
-  sized : IO.Ref (String × Nat)
-  /-- The commands in which the last states were opened, the least recently used first. -/
-  visited : IO.Ref (Array Visited)
-  /-- What was exported of contexts. -/
-  exported : IO.Ref Exported
-  /-- Declarations of contexts that were given to the judge, by the client's numbers. -/
-  contexts : IO.Ref (Std.HashMap Nat Declaration)
-  /-- What the kernel has accepted of them, the least recently used first. -/
-  grounds : IO.Ref (Array Ground)
-  /-- A token that is set when the current request has taken too long. -/
-  cancel : IO.Ref (Option IO.CancelToken)
+  memory : IO.Ref Memory
 
 abbrev DojoM := ReaderT Session (EIO Failure)
 
 instance : MonadLift IO DojoM where
   monadLift act := fun _ => act.toEIO fun error => { error := "io", desc := toString error }
+
+instance : MonadStateOf Memory DojoM where
+  get := do (← read).memory.get
+  set memory := do (← read).memory.set memory
+  modifyGet change := do (← read).memory.modifyGet change
 
 instance : ToString Failure := ⟨(·.desc)⟩
 
@@ -219,24 +214,22 @@ def orRefuse {α} (kind : String) : Except String α → DojoM α
   | .ok value => return value
   | .error desc => refuse kind desc
 
-def settings : DojoM Settings := do (← read).settings.get
+def settings : DojoM Settings := return (← get).settings
 
-def sessionEnv : DojoM Environment := do return (← (← read).command.get).env
+def sessionEnv : DojoM Environment := return (← get).command.env
 
 /-- Replaces the command state of the session. -/
-def setCommand (state : Command.State) (library : Environment) : DojoM Unit := do
-  (← read).command.set state
-  (← read).library.set library
+def setCommand (command : Command.State) (library : Environment) : DojoM Unit :=
+  modify ({ · with command, library })
 
 /-- Puts an entry at the end of a bounded cache, in place of its old version. The first entry is the least recently used. -/
-def keepLast {α} (cache : IO.Ref (Array α)) (limit : Nat) (isOld : α → Bool) (one : α) : BaseIO Unit :=
-  cache.modify fun all =>
-    let others := all.filter (!isOld ·)
-    (others.extract (others.size + 1 - limit) others.size).push one
+def keepLast {α} (all : Array α) (limit : Nat) (isOld : α → Bool) (one : α) : Array α :=
+  let others := all.filter (!isOld ·)
+  (others.extract (others.size + 1 - limit) others.size).push one
 
 /-- What the kernel objects to in some constants that `env` has beyond `base`. -/
 def objection? (base env : Environment) (names : Array Name) : DojoM (Option String) := do
-  let problem? ← problemBeyond? base env names (← (← read).cancel.get)
+  let problem? ← problemBeyond? base env names (← get).cancel
   return problem?.map fun problem => s!"the kernel refuses {problem.constant}: {problem.message}"
 
 structure Command where

@@ -33,23 +33,7 @@ def start (host : Host) (args : List String) : IO Session := do
     host
     project? := arguments.project?
     options
-    settings := ← IO.mkRef {}
-    command := ← IO.mkRef (Command.mkState empty)
-    library := ← IO.mkRef empty
-    states := ← IO.mkRef {}
-    nextState := ← IO.mkRef 0
-    environments := ← IO.mkRef #[]
-    imports := ← IO.mkRef (0, 0)
-    chains := ← IO.mkRef #[]
-    initialised := ← IO.mkRef []
-    registered := ← IO.mkRef false
-    beginnings := ← IO.mkRef #[]
-    grounds := ← IO.mkRef #[]
-    sized := ← IO.mkRef ("", 0)
-    visited := ← IO.mkRef #[]
-    exported := ← IO.mkRef {}
-    contexts := ← IO.mkRef {}
-    cancel := ← IO.mkRef none
+    memory := ← IO.mkRef { command := Command.mkState empty, library := empty }
   }
   let begin : DojoM Unit := do
     let env ← importModules (arguments.imports.map ({ module := · }))

@@ -30,22 +30,21 @@ private def requireProof (state : ProofState) : DojoM Unit := do
   unless state.isClaim && state.goals.isEmpty do return
   let some declaration := rootTheorem? state
     | refuse "operation" "the loaded state has no goal, but its proof is not finished"
-  match ← (addToKernel state.env.toKernelEnv declaration (← (← read).cancel.get) : IO _) with
+  match ← (addToKernel state.env.toKernelEnv declaration (← get).cancel : IO _) with
   | .ok _ => return
   | .error message => refuse "operation" s!"the loaded state has no goal, but Lean's kernel refuses its proof: {message}"
 
 /-- Keeps a state, and returns its number. -/
 def keepState (state : ProofState) : DojoM Nat := do
   requireProof state
-  let session ← read
-  if (← session.states.get).size ≥ maxStates then
+  if (← get).states.size ≥ maxStates then
     refuse "memory" s!"{maxStates} states are alive; delete some (goal.delete)"
-  let id ← session.nextState.modifyGet fun n => (n, n + 1)
-  session.states.modify (·.insert id state)
-  return id
+  modifyGet fun memory =>
+    let id := memory.nextState
+    (id, { memory with states := memory.states.insert id state, nextState := id + 1 })
 
 def getState (id : Nat) : DojoM ProofState := do
-  let some state := (← (← read).states.get)[id]? | refuse "index" s!"Invalid state index {id}"
+  let some state := (← get).states[id]? | refuse "index" s!"Invalid state index {id}"
   return state
 
 namespace ProofState
@@ -117,11 +116,10 @@ def Monads.withoutMessages (monads : Monads) : Monads :=
 /-! ## The commands -/
 
 private def startGoal (request : Request) : DojoM Json := do
-  let session ← read
   let expr? := request.text? "expr"
   if expr?.isSome == (request.has "copyFrom") then
     refuse "command" "Exactly one of {expr, copyFrom} must be supplied"
-  let monads ← Monads.ofCommand (← session.command.get)
+  let monads ← Monads.ofCommand (← get).command
   /- In addition to those of `universe u` in loaded texts. -/
   let monads := monads.withLevels ((request.texts "levels").map (·.toName) ++ monads.termState.levelNames)
   let (type, monads) ← match expr? with
@@ -132,17 +130,8 @@ private def startGoal (request : Request) : DojoM Json := do
       pure (info.type, monads)
   let (root, monads) ← monads.run (newGoal type)
   let state : ProofState :=
-    { monads := monads.withoutMessages, library := ← session.library.get, goals := [root], root }
+    { monads := monads.withoutMessages, library := (← get).library, goals := [root], root }
   return record (("root", .str (nameText root.name)) :: (← keepShown "stateId" state))
-
-private def isSolved (state : ProofState) (goal : MVarId) : DojoM Bool := do
-  if (state.mctx.findDecl? goal).isNone then refuse "structure" s!"Goal {nameText goal.name} is not in scope"
-  return (state.mctx.getExprAssignmentCore? goal).isSome || (state.mctx.getDelayedMVarAssignmentCore? goal).isSome
-
-private def goalsOfBranch (target branch : ProofState) : DojoM (List MVarId) := do
-  unless target.goals.isEmpty do refuse "structure" "Target state has unresolved goals"
-  if target.root != branch.root then refuse "structure" "Roots of two continued goal states do not match"
-  return branch.goals
 
 /-- Open metavariables besides the goals. For a state just opened, these are the ones that its goals mention. -/
 def outsideOf (state : ProofState) : List MVarId :=
@@ -157,8 +146,14 @@ private def resumeGoal (request : Request) : DojoM Json := do
     | none => pure ((request.texts "goals").map fun name => ⟨name.toName⟩, [])
     | some id => do
       let branch ← getState id
-      pure (← goalsOfBranch state branch, branch.fragments)
-  let goals ← wanted.filterM fun goal => return !(← isSolved state goal)
+      unless state.goals.isEmpty do refuse "structure" "Target state has unresolved goals"
+      if state.root != branch.root then refuse "structure" "Roots of two continued goal states do not match"
+      pure (branch.goals, branch.fragments)
+  let { mctx, .. } := state.monads.metaState
+  if let some goal := wanted.find? fun goal => (mctx.findDecl? goal).isNone then
+    refuse "structure" s!"Goal {nameText goal.name} is not in scope"
+  let goals := wanted.filter fun goal =>
+    (mctx.getExprAssignmentCore? goal).isNone && (mctx.getDelayedMVarAssignmentCore? goal).isNone
   let next := { state with
     goals, outside? := some (outsideOf state ++ state.goals), fragments := state.fragments ++ fragments }
   return record (← keepShown "nextStateId" next)
@@ -203,8 +198,8 @@ private def printGoal (request : Request) : DojoM Json := do
     [root?.map ("root", ·), parents?.map ("parentExprs", ·)]
 
 private def deleteGoals (request : Request) : DojoM Json := do
-  let states := (← read).states
-  for id in request.nats "stateIds" do states.modify (·.erase id)
+  let ids := request.nats "stateIds"
+  modify fun memory => { memory with states := ids.foldl (·.erase ·) memory.states }
   return record []
 
 def goalCommands : List Command := [

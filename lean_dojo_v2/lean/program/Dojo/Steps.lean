@@ -67,34 +67,24 @@ private def prepared (state : ProofState) (text : String) (request : Request) : 
       maxRecDepth := limit "maxRecDepth" }
   return { state with monads.coreContext := core }
 
-/-- The effect of a tactic on everything that was open. -/
-private structure Outcome where
-  /-- The proofs that it found. -/
-  terms : Array Expr
-  /-- Metavariables in them that no later step would have to fill. -/
-  lost : List MVarId
-  /-- What the state after it leaves open besides the goals. -/
-  outside : List MVarId
-  owed : List MVarId
-  /-- The goals that it closed. -/
-  gone : List MVarId
-
-private def outcomeOf (state : ProofState) (mctx : MetavarContext) (before after : List MVarId)
-    (fragments : List Fragment) : Outcome :=
-  let outsideBefore := outsideOf state
+/-- The state after a tactic, the proofs that it found, and metavariables in them that no later step would have to fill. -/
+private def stateAfter (state : ProofState) (monads : Monads) (before after : List MVarId) (fragments : List Fragment) :
+    ProofState × Array Expr × List MVarId :=
   let aside := state.goals.filter (!before.contains ·)
   /- The goal of a `conv` block comes back at the end of the block. -/
   let waiting := fragments.map (·.goal)
-  let outside := (outsideBefore ++ aside ++ waiting).eraseDups.filter (!after.contains ·)
-  let gone := before.filter (!after.contains ·)
-  let proofs := proofsOf mctx (gone ++ state.owed ++ outside)
+  let outside := (outsideOf state ++ aside ++ waiting).eraseDups.filter (!after.contains ·)
+  let parents := before.filter (!after.contains ·)
+  let mctx := monads.metaState.mctx
+  let proofs := proofsOf mctx (parents ++ state.owed ++ outside)
   let stillOutside := outside.filter proofs.has
   let expected := after ++ stillOutside
   let others := proofs.unassigned.toList.filter (!expected.contains ·)
   let spokenOf := if others.isEmpty then #[] else mentionedBy mctx expected
-  { terms := proofs.terms, gone, outside := stillOutside
-    lost := others.filter (!spokenOf.contains ·)
-    owed := others.filter spokenOf.contains }
+  let next := { state with
+    monads := { monads with coreContext := state.monads.coreContext }
+    goals := after, outside? := some stillOutside, owed := others.filter spokenOf.contains, parents, fragments }
+  (next, proofs.terms, others.filter (!spokenOf.contains ·))
 
 /-- Whether a name is that of an auxiliary lemma, with a part that begins with `_`: tactics hide what they use there. -/
 private def isAuxiliary (env : Environment) (name : Name) : Bool :=
@@ -108,27 +98,24 @@ private def hiddenText (monads : Monads) (owed : List MVarId) : DojoM String := 
 private def acceptStep (stored : ProofState) (monads : Monads) (before after : List MVarId) (fragments : List Fragment)
     (log : Array SerialMessage) (withAxioms : Bool) : DojoM Json := do
   let env := monads.coreState.env
-  let outcome := outcomeOf stored monads.metaState.mctx before after fragments
+  let (next, terms, lost) := stateAfter stored monads before after fragments
   let refused (text : String) : Json := failed (log.push (errorMessage text))
-  unless outcome.lost.isEmpty do
-    let left ← (goalsText monads.printContext outcome.lost : IO String)
+  unless lost.isEmpty do
+    let left ← (goalsText monads.printContext lost : IO String)
     return refused s!"the tactic leaves this open, but not as a goal:\n{left}"
-  let cited := outcome.terms.flatMap (·.getUsedConstants)
-  let used := (closureOf env cited (isAuxiliary env)).map (·.1)
+  let cited := terms.flatMap (·.getUsedConstants)
+  let used := (closureWith env.find? cited (isAuxiliary env)).map (·.1)
   if let some circular := used.find? stored.forbidden.contains then
     return refused s!"the proof uses {nameText circular}, which it should prove"
   -- an option of Lean, or a program, can bypass the kernel
   let added := (addedTo stored.env env).filter fun (_, info) => !info.isUnsafe && !info.isPartial
   if let some objection ← objection? stored.env env (added.map (·.1)) then return refused objection
-  let next : ProofState := { stored with
-    monads := { monads with coreContext := stored.monads.coreContext }
-    goals := after, outside? := some outcome.outside, owed := outcome.owed, parents := outcome.gone, fragments }
   let mut fields := [
     ("messages", toJson log), ("hasSorry", .bool (used.contains ``sorryAx)),
-    ("hasUnsafe", .bool (outcome.terms.any env.hasUnsafe))]
+    ("hasUnsafe", .bool (terms.any env.hasUnsafe))]
   if withAxioms then
     let axioms := axiomsWith env.find? env.toKernelEnv cited stored.library
-    fields := ("axioms", toJson (axioms.map (·.name))) :: ("owed", .str (← hiddenText monads outcome.owed)) :: fields
+    fields := ("axioms", toJson (axioms.map (·.name))) :: ("owed", .str (← hiddenText monads next.owed)) :: fields
   return record (fields ++ (← keepShown "nextStateId" next))
 
 private def runStep (state stored : ProofState) (before : List MVarId) (act : TacticM (List Fragment))

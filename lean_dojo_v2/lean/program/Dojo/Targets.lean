@@ -29,7 +29,7 @@ private structure Group where
 
 /-- Whether a command is an `example` with a `sorry`, which leaves no constant behind. -/
 private def isOpenExample (stx : Syntax) : Bool :=
-  let has (kinds : List Name) : Bool := (stx.find? (kinds.contains <| kindOf ·)).isSome
+  let has (kinds : List Name) : Bool := (stx.find? (kinds.contains ·.getKind)).isSome
   has [``Parser.Command.example] && has [``Parser.Term.sorry, ``Parser.Tactic.tacticSorry]
 
 private def pieceOf (unit : Elaborated) (text : SourceText) : DojoM Piece := do
@@ -50,14 +50,12 @@ private def pieceOf (unit : Elaborated) (text : SourceText) : DojoM Piece := do
 /-- The commands of a text, and the environment after them; errors in the text end the request. -/
 private def readPieces (text kind : String) : DojoM (List Piece × Environment × OpenFile) := do
   let file ← openText { file := text, header := false, inScope := true }
-  let pieces ← IO.mkRef (#[] : Array Piece)
-  let (messages, state) ← file.run fun unit => do
-    if unit.isEnd then return
-    let piece ← pieceOf unit file.text
-    pieces.modify (·.push piece)
+  let (pieces, messages, state) ← file.run #[] fun pieces unit => do
+    if unit.isEnd then return pieces
+    return pieces.push (← pieceOf unit file.text)
   let said := (messages.filter isError).map fun { pos, data, .. } => s!"{pos.line}:{pos.column}: {data}"
   unless said.isEmpty do refuse kind s!"the text has errors:\n{"\n".intercalate said.toList}"
-  return ((← pieces.get).toList, state.env, file)
+  return (pieces.toList, state.env, file)
 
 private def companionsOf (head : Piece) (rest : List Piece) : List (Piece × Bool) × List Piece := Id.run do
   let mut known := head.names
@@ -104,26 +102,19 @@ private def compositeOf (head : Name) (companions : List Name) (binder : Name) :
   let predicate := .lam binder witness (mkAndN claims) .default
   return { constant, witness, predicate, type := ← mkAppOptM ``Subtype #[some witness, some predicate] }
 
-/-- The root of a target, and its open goals. -/
-private abbrev Opens := MVarId × List MVarId
-
-/-- Opens a target: a goal of its type or, unless values are ignored, a goal for each `sorry` in its value. -/
-private def openSingle (head : Name) (value : Expr) (ignoreValues : Bool) : MetaM Opens := do
-  let root ← newGoal (← statementOf head)
+/--
+Opens a target with its companions: a goal of its type or, unless values are ignored, a goal for each `sorry` in its value.
+The result is its root and its open goals.
+-/
+private def openTarget (head : Name) (value : Expr) (companions : List (Name × Expr)) (binder : Name)
+    (ignoreValues : Bool) : MetaM (MVarId × List MVarId) := do
+  let whole? ← if companions.isEmpty then pure none else some <$> compositeOf head (companions.map (·.1)) binder
+  let root ← newGoal (← whole?.elim (statementOf head) (pure ·.type))
   if ignoreValues then return (root, [root])
-  let (term, goals) ← withoutSorry value
-  root.assign term
-  return (root, goals)
-
-/-- Opens a target with companions. -/
-private def openCoupled (head : Name) (value : Expr) (companions : List (Name × Expr)) (binder : Name)
-    (ignoreValues : Bool) : MetaM Opens := do
-  let whole ← compositeOf head (companions.map (·.1)) binder
-  if ignoreValues then
-    let root ← newGoal whole.type
-    return (root, [root])
-  let (first, firstGoals) ← withoutSorry value binder
-  let root ← newGoal whole.type
+  let (first, firstGoals) ← withoutSorry value (if whole?.isSome then binder else .anonymous)
+  let some whole := whole?
+    | root.assign first
+      return (root, firstGoals)
   let mut goals := firstGoals
   let mut proofs := #[]
   for (_, about) in companions do
@@ -146,28 +137,23 @@ private partial def valueIn (env : Environment) (name : Name) : Expr :=
       return (valueIn env used).instantiateLevelParams info.levelParams levels
     | _ => none
 
-/-- The target's own constants that its goals need, such as matchers. -/
-private def neededBy (env : Environment) (own : List Name) (mctx : MetavarContext) (root : MVarId) : Array Name :=
-  let mentioned := (proofsOf mctx [root]).terms.flatMap (·.getUsedConstants)
-  (closureOf env mentioned own.contains).map (·.1)
-
 private def openGroup (env : Environment) (library : Environment) (group : Group) (request : Request) :
     DojoM Json := do
   let some head := group.head.name? | refuse "io" "a target without a name"
   let binder := ((request.text? "binderName").map (·.toName)).getD (lastPart head)
-  let command := { (← (← read).command.get) with env }
+  let command := { (← get).command with env }
   let levels := ((env.find? head).map (·.levelParams)).getD []
   let monads := (← Monads.ofCommand command).withLevels levels
   let ignoreValues := request.flag "ignoreValues" true
   let value := valueIn env head
   let companions := group.companions.filterMap fun (piece, _) => piece.name?.map fun name => (name, valueIn env name)
-  let ((root, goals), monads) ← monads.run <|
-    if companions.isEmpty then openSingle head value ignoreValues
-    else openCoupled head value companions binder ignoreValues
-  /- The environment contains the target itself, because of its auxiliaries, but a proof must not cite it. -/
+  let ((root, goals), monads) ← monads.run (openTarget head value companions binder ignoreValues)
+  /- The environment contains the target itself, because its goals may need its auxiliaries, such as matchers, but a proof
+  must not cite it. -/
   let own := (group.head :: group.companions.map (·.1)).flatMap (·.names)
-  let needed := neededBy env own monads.metaState.mctx root
-  let forbidden := setOf (own.filter (!needed.contains ·)).toArray
+  let mentioned := (proofsOf monads.metaState.mctx [root]).terms.flatMap (·.getUsedConstants)
+  let needed := closureWith env.find? mentioned own.contains
+  let forbidden := setOf (own.filter fun name => !needed.any (·.1 == name)).toArray
   let state : ProofState := { monads := monads.withoutMessages, library, goals, root, forbidden }
   return record (← keepShown "stateId" state)
 
@@ -207,9 +193,9 @@ private structure Side where
 
 private def sideOf (text : String) : DojoM Side := do
   let file ← openText { file := text, header := false, inScope := true }
-  let (messages, state) ← file.run
+  let (_, messages, state) ← file.run () fun _ _ => return
   let line (name : Name) : Nat := ((rangesOf? state.env name).map (·.range.pos.line)).getD 1000000000
-  let keyed := (addedTo file.below state.env).map fun (name, info) => (line name, nameText name, name, info)
+  let keyed := (addedTo file.state.env state.env).map fun (name, info) => (line name, nameText name, name, info)
   let sorted := keyed.qsort fun a b => a.1 < b.1 || (a.1 == b.1 && a.2.1 < b.2.1)
   return { messages, file, env := state.env, added := sorted.map fun (_, _, one) => one }
 
@@ -253,7 +239,7 @@ private def track (request : Request) : DojoM Json := do
     | none =>
       -- a program may have added them without the kernel
       let theorems := target.added.filter fun (_, info) => info matches .thmInfo _
-      objection? target.file.below target.env (theorems.map (·.1))
+      objection? target.file.state.env target.env (theorems.map (·.1))
   return record [("srcMessages", toJson source.messages), ("dstMessages", toJson target.messages)]
     [failure?.map fun failure => ("failure", .str failure)]
 

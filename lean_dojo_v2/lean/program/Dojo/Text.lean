@@ -28,11 +28,13 @@ def countOf (part text : String) : Nat := (text.splitOn part).length - 1
 
 /-- A text of a request. -/
 structure SourceText where
+  fileName : String
   /-- The text in the file. -/
   original : String
   /-- The text as Lean reads it. -/
   lean : String
-  fileMap : FileMap
+  /-- The same, ready for the parser. -/
+  input : Parser.InputContext
   /-- The size of the byte order mark at the beginning of the file, which editors hide: 3, or 0 if there is none. -/
   mark : Nat
   /-- For each CRLF, the offset in Lean's text from which one more byte is missing. -/
@@ -40,7 +42,7 @@ structure SourceText where
 
 namespace SourceText
 
-def ofString (original : String) : SourceText :=
+def ofString (original fileName : String) : SourceText :=
   let mark := if original.startsWith "\uFEFF" then "\uFEFF".utf8ByteSize else 0
   let shown := extractBytes original mark original.utf8ByteSize
   let pieces := shown.splitOn "\r\n"
@@ -48,7 +50,7 @@ def ofString (original : String) : SourceText :=
   let (removed, _) := pieces.dropLast.foldl (init := ((#[] : Array Nat), 0)) fun (all, start) piece =>
     let stop := start + piece.utf8ByteSize
     (all.push stop, stop + 1)
-  { original, lean, fileMap := FileMap.ofString lean, mark, removed }
+  { fileName, original, lean, input := Parser.mkInputContext lean fileName, mark, removed }
 
 def size (text : SourceText) : Nat := text.lean.utf8ByteSize
 
@@ -63,7 +65,7 @@ def fromFile (text : SourceText) (offset : Nat) : Nat :=
 
 /-- The line and the column of one of Lean's byte offsets, both from 1. -/
 def position (text : SourceText) (offset : Nat) : Nat × Nat :=
-  let position := text.fileMap.toPosition ⟨offset⟩
+  let position := text.input.fileMap.toPosition ⟨offset⟩
   (position.line, position.column + 1)
 
 /-- The text between two of Lean's byte offsets, as in the file. -/
@@ -84,35 +86,23 @@ sequence grows with the square of their number.
 -/
 def maxTactics : Nat := 4000
 
-/--
-The deepest nesting of brackets, and the most semicolons in a line, in one loop over plain numbers, for the texts that have so
-many of them.
--/
-private partial def countFrom (bytes : ByteArray) (i depth deepest semicolons most : Nat) : Nat × Nat :=
-  if i ≥ bytes.size then (deepest, most) else
-  let byte := bytes.get! i
-  /- a letter -/
-  if 0x61 ≤ byte && byte ≤ 0x7a then countFrom bytes (i + 1) depth deepest semicolons most
-  /- `(`, `[`, `{`, and the last byte of `⟨` -/
-  else if byte == 0x28 || byte == 0x5b || byte == 0x7b || (byte == 0xa8 && isAngle i) then
-    countFrom bytes (i + 1) (depth + 1) (max deepest (depth + 1)) semicolons most
-  else if byte == 0x29 || byte == 0x5d || byte == 0x7d || (byte == 0xa9 && isAngle i) then
-    countFrom bytes (i + 1) (depth - 1) deepest semicolons most
-  else if byte == 0x3b then countFrom bytes (i + 1) depth deepest (semicolons + 1) (max most (semicolons + 1))
-  else if byte == 0x0a then countFrom bytes (i + 1) depth deepest 0 most
-  else countFrom bytes (i + 1) depth deepest semicolons most
-where
-  isAngle (last : Nat) : Bool := bytes.get! (last - 1) == 0x9f && bytes.get! (last - 2) == 0xe2
+/-- The deepest nesting of brackets. Lean's machine code finds them, so that no loop of ours looks at other characters. -/
+private def nestingOf (text : String) : Nat :=
+  let alike := [("[", "("), ("{", "("), ("⟨", "("), ("]", ")"), ("}", ")"), ("⟩", ")")]
+  let round := alike.foldl (init := text) fun text (one, other) => other.intercalate (text.splitOn one)
+  let (_, deepest) := (round.splitOn "(").tail.foldl (init := (0, 0)) fun (depth, deepest) piece =>
+    (depth + 1 - countOf ")" piece, max deepest (depth + 1))
+  deepest
 
 /--
 Why a text is not parsed from a byte on, if its brackets are nested too deeply or a line has too many semicolons.
 -/
 def sizeProblem? (text : String) (start : Nat := 0) : Option String :=
   let rest := extractBytes text start text.utf8ByteSize
-  let brackets := ["(", "[", "{", "⟨"].foldl (init := 0) fun all one => all + countOf one rest
-  if brackets ≤ maxNesting && countOf ";" rest ≤ maxTactics then none else
-  let (deepest, semicolons) := countFrom text.toUTF8 start 0 0 0 0
-  if deepest > maxNesting then some s!"brackets are nested deeper than {maxNesting}"
+  let nesting := nestingOf rest
+  let semicolons := if countOf ";" rest ≤ maxTactics then 0 else
+    (rest.splitOn "\n").foldl (init := 0) fun most line => max most (countOf ";" line)
+  if nesting > maxNesting then some s!"brackets are nested deeper than {maxNesting}"
   else if semicolons > maxTactics then some s!"a line has {semicolons} semicolons, more than {maxTactics}"
   else none
 

@@ -107,30 +107,30 @@ private def homeJson (file : OpenFile) (env : Environment) (name : Name) : Json 
   let place (of : DeclarationRange → Position) : Json := ranges?.elim .null fun ranges =>
     let position := of ranges.selectionRange
     toJson #[position.line, position.column + 1]
-  let module? := moduleOf? env name <|> file.moduleOf? name
+  let module? := moduleOf? env name <|> file.base.moduleOf? name <|> file.module?
   record [
     ("lean_name", .str (nameText name)), ("module", module?.elim .null fun module => .str (moduleText module)),
     ("def_pos", place (·.pos)), ("def_end_pos", place (·.endPos))]
 
-private def addReference (file : OpenFile) (env : Environment) (found : IO.Ref Found) (stx : Syntax) (name : Name) :
-    IO Unit := do
-  if (rangeOf? stx).isNone || (← found.get).named.contains name then return
-  let reference := homeJson file env name
-  found.modify fun all => { all with named := all.named.insert name, references := all.references.push reference }
+/-- The syntax of a node that mentions a constant, and the constant. -/
+private def mention? : Info → Option (Syntax × Name)
+  | .ofTermInfo term => term.expr.constName?.map (term.stx, ·)
+  | .ofFieldInfo field => some (field.stx, field.projName)
+  | _ => none
 
 /-- Collects tactics and references. Printing is expensive, so only the members of tactic sequences are printed, once. -/
-private def collect (file : OpenFile) (found : IO.Ref Found) (unit : Elaborated) (nodes : Nodes) : IO Unit := do
+private def collect (file : OpenFile) (unit : Elaborated) (nodes : Nodes) : StateT Found IO Unit := do
   let env := unit.after.env
   for (_, info) in nodes do
-    match info with
-    | .ofTermInfo term => if let .const name _ := term.expr then addReference file env found term.stx name
-    | .ofFieldInfo field => addReference file env found field.stx field.projName
-    | _ => pure ()
+    let some (stx, name) := mention? info | continue
+    if (rangeOf? stx).isNone || (← get).named.contains name then continue
+    let reference := homeJson file env name
+    modify fun all => { all with named := all.named.insert name, references := all.references.push reference }
   let printed : Printed := { texts := ← IO.mkRef {}, spelt := ← IO.mkRef {} }
   let runs := (runsOf nodes (unit.sequences nodes)).toArray.map (·.2)
   for run in runs.qsort (·.place < ·.place) do
     let json ← tacticJson file.text printed run.toRan
-    found.modify fun all => { all with tactics := all.tactics.push json }
+    modify fun all => { all with tactics := all.tactics.push json }
 
 /-! ## Declarations -/
 
@@ -143,27 +143,23 @@ private def declarationJson (text : SourceText) (unit : Elaborated) (added : Arr
     ("lean_name", declared.name?.elim .null fun name => .str (nameText name)), ("uses", toJson (uses.map nameText)),
     bytes declared.range, ("statement", record [bytes declared.statement])]
 
-private def theoremsMade (unit : Elaborated) : Array String :=
-  unit.added.filterMap fun (name, info) =>
-    if (info matches .thmInfo _) && !name.isInternalDetail then some (nameText name) else none
-
-private def visitUnit (file : OpenFile) (found : IO.Ref Found) (unit : Elaborated) : IO Unit := do
+private def visitUnit (file : OpenFile) (unit : Elaborated) : StateT Found IO Unit := do
   let nodes := unit.nodes
   let declared := unit.declared nodes
-  let added := if declared.isEmpty then #[] else unit.added
-  found.modify fun all => { all with
+  let added := unit.added
+  let made := if declared.isEmpty then added.filter fun (name, info) => (info matches .thmInfo _) && !name.isInternalDetail
+    else #[]
+  modify fun all => { all with
     commands := all.commands.push (record [("bytes", file.text.bytes unit.start unit.stop)])
     declarations := all.declarations ++ declared.map (declarationJson file.text unit added)
-    made := if declared.isEmpty then all.made ++ theoremsMade unit else all.made
+    made := all.made ++ made.map (nameText ·.1)
     trees := all.trees ++ unit.trees.toArray }
-  collect file found unit nodes
+  collect file unit nodes
 
 private def trace (request : Request) : DojoM Json := do
   let file ← openText (.ofRequest request)
-  let found ← IO.mkRef ({} : Found)
-  let (messages, state) ← file.run fun unit => (visitUnit file found unit : IO Unit)
-  let all ← (found.get : BaseIO Found)
-  let ilean ← (ileanText (file.module?.getD .anonymous) file.text.fileMap all.trees : IO String)
+  let (all, messages, state) ← file.run ({} : Found) fun found unit => return (← ((visitUnit file unit).run found : IO _)).2
+  let ilean ← (ileanText (file.module?.getD .anonymous) file.text.input.fileMap all.trees : IO String)
   let olean? ← if request.flag "olean" then compiledModule? file state.env else pure none
   return record [
     ("module", file.module?.elim .null fun module => .str (moduleText module)),
@@ -175,7 +171,7 @@ private def trace (request : Request) : DojoM Json := do
 /-- Compiles a module of the project, so that others can import it. -/
 private def compileModule (request : Request) : DojoM Json := do
   let file ← openText (.ofRequest request)
-  let (_, state) ← file.run
+  let (_, _, state) ← file.run () fun _ _ => return
   let olean? ← compiledModule? file state.env
   return record [] [olean?.map fun text => ("olean", .str text)]
 
