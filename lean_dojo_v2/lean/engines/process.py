@@ -110,7 +110,7 @@ class EngineProcess:
         self._log = bytearray()
         self._process = _spawn(plan)
         self._stdin, self._stdout, self._stderr = _pipes(self._process)
-        self._finalizer = weakref.finalize(self, _stop, self._process)
+        self._finalizer = weakref.finalize(self, _stop, self._process, os.getpid())
         inherited.add(self)
         line = self._exchange(b"", start_timeout).strip()
         if line != READY:
@@ -334,8 +334,10 @@ def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes], IO[b
     return process.stdin, process.stdout, process.stderr
 
 
-def _stop(process: subprocess.Popen[bytes]) -> None:
+def _stop(process: subprocess.Popen[bytes], owner: int) -> None:
     """Kill the process group and reap it. Runs at the latest when the interpreter shuts down."""
+    if os.getpid() != owner:  # what only a thread of the parent held is dropped in a forked child
+        return
     # Even if its leader has ended, since children may live on in its group. The group's id can be
     # reused only after the leader is reaped, so it is killed before that.
     kill_group(process)

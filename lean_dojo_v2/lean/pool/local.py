@@ -196,8 +196,6 @@ class EnginePool:
             return self._scheduler
 
     def _forget(self) -> None:
-        if self._finalizer is not None:
-            self._finalizer.detach()
         self._lock = threading.Lock()
         self._scheduler = self._finalizer = None
 

@@ -1,5 +1,6 @@
 """Schedule requests over engines, and handle lost engines."""
 
+import os
 import threading
 from collections import OrderedDict, deque
 from collections.abc import Callable
@@ -72,6 +73,7 @@ class Scheduler:
 
     def __init__(self, slots: list[Slot], judge: Judge) -> None:
         self._judge = judge
+        self._owner = os.getpid()
         self._changed = threading.Condition()
         self._waiting: deque[Request] = deque()
         self._idle: list[Worker] = []
@@ -94,6 +96,8 @@ class Scheduler:
 
     def close(self) -> None:
         """Cancel waiting requests, interrupt running ones, and stop all engines and the judge."""
+        if os.getpid() != self._owner:  # a forked child has none of its threads
+            return
         with self._changed:
             self._closed = True
             waiting, self._waiting = self._waiting, deque()
@@ -108,10 +112,13 @@ class Scheduler:
         self._judge.close()
 
     def _work(self, worker: Worker) -> None:
-        while (request := self._next(worker)) is not None:
-            if request.future.set_running_or_notify_cancel():
-                self._perform(worker, request)
-            del request  # its arguments and result must not live until the next one comes
+        try:
+            while (request := self._next(worker)) is not None:
+                if request.future.set_running_or_notify_cancel():
+                    self._perform(worker, request)
+                del request  # its arguments and result must not live until the next one comes
+        finally:
+            worker.slot.close()  # again, if it was made while the scheduler closed
 
     def _next(self, worker: Worker) -> Request | None:
         """Wait for a request that this worker should take; ``None`` at the end."""

@@ -45,6 +45,29 @@ def test_a_request_is_one_line_and_its_answer_is_one_line():
     assert not process.alive
 
 
+def test_a_fork_leaves_an_engine_alone_that_only_another_thread_holds():
+    """The child drops what other threads held before any hook of ours runs there."""
+    held, answers = threading.local(), []
+    opened, forked = threading.Event(), threading.Event()
+
+    def work() -> None:
+        held.process = EngineProcess(plan(ECHO))
+        opened.set()
+        forked.wait()
+        answers.append(held.process.request(b"one", 10))
+        held.process.close()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    opened.wait()
+    if (child := os.fork()) == 0:
+        os._exit(0)
+    os.waitpid(child, 0)
+    forked.set()
+    thread.join()
+    assert answers == [b"one"]
+
+
 def test_a_request_larger_than_any_pipe_goes_both_ways():
     process = EngineProcess(plan(ECHO))
     line = b"x" * 5_000_000

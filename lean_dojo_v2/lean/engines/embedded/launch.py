@@ -30,7 +30,7 @@ from lean_dojo_v2.lean.engines.process import Capabilities, LaunchPlan
 from lean_dojo_v2.lean.engines.program import MODULE, Program, compiled_program, errors_of, program
 from lean_dojo_v2.lean.errors import EngineUnavailableError
 
-_HOST = (Path(__file__).parent / "host").resolve()
+_HOST = Path(__file__).resolve().parent / "host"
 STACK_KB = 131_072
 """Stack of Node's main thread, in kilobytes; elaboration is deeply recursive."""
 NODE_STACK_KB = 60_000

@@ -64,7 +64,8 @@ function lineReader() {
       size += chunk.length;
       if (end >= 0) {
         rest = rest.subarray(end + 1);
-        return Buffer.concat(parts).toString('utf8').trim();
+        const line = Buffer.concat(parts).toString('utf8');
+        return size <= MAX_LINE_BYTES ? line.trim() : line;
       }
       rest = buffer.subarray(0, readSome(buffer));
       if (rest.length === 0) return '';

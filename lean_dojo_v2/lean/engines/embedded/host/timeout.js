@@ -8,8 +8,11 @@ const { Worker } = require('node:worker_threads');
 
 const VALUE_OF_REF = 8;
 const TRUE = 3; // box(1)
-/** Words that the threads share: a count, odd while an order is out; the order's limit, and where its token's value is. */
-const [COUNT, MILLISECONDS, PLACE] = [0, 1, 2];
+/**
+ * Words that the threads share: a count, odd while an order is out; the order's limit, and where its token's value is;
+ * the last order that was carried out. (The token cannot say it: Lean may put back what it read before.)
+ */
+const [COUNT, MILLISECONDS, PLACE, DONE] = [0, 1, 2, 3];
 
 /** Whoever counts an order out ends it: so no late one hits another request. */
 const WATCH = `
@@ -21,16 +24,16 @@ for (;;) {
   const place = Atomics.load(control, ${PLACE});
   if (Atomics.compareExchange(control, ${COUNT}, order, order + 1) !== order) continue;
   Atomics.store(new Int32Array(memory.buffer), place, ${TRUE});
+  Atomics.store(control, ${DONE}, order);
 }
 `;
 
 function createTimeout(rt) {
-  const control = new Int32Array(new SharedArrayBuffer(12));
+  const control = new Int32Array(new SharedArrayBuffer(16));
   const threads = [];
   let order = 0;
   /** Kept while an order is out: the watching thread writes into it. */
   let token = null;
-  const place = () => (token + VALUE_OF_REF) >>> 2;
 
   /** Sets a token (an `IO.Ref Bool`) in so many milliseconds, unless it is disarmed before. */
   function arm(ref, milliseconds) {
@@ -41,13 +44,13 @@ function createTimeout(rt) {
     }
     token = rt.keep(ref);
     Atomics.store(control, MILLISECONDS, milliseconds);
-    Atomics.store(control, PLACE, place());
+    Atomics.store(control, PLACE, (token + VALUE_OF_REF) >>> 2);
     order = Atomics.add(control, COUNT, 1) + 1;
     Atomics.notify(control, COUNT);
   }
   function disarm() {
     const isOver = Atomics.compareExchange(control, COUNT, order, order + 1) !== order;
-    if (isOver) while (Atomics.load(new Int32Array(rt.module.wasmMemory_().buffer), place()) !== TRUE);
+    if (isOver) while (Atomics.load(control, DONE) !== order);
     rt.drop(token);
   }
 
