@@ -37,7 +37,7 @@ def write_report(
         tiles=list(_tiles(contents)),
         curriculum=list(_curriculum(contents)),
         curved=any(run.curves or run.last or run.settings for run in contents.runs),
-        judged=[run for run in contents.runs if run.verified is not None],
+        judged=[run for run in contents.runs if run.verified_rates],
         screened=[run for run in contents.runs if run.refused is not None],
         reasons=reasons,
         explained=EXPLAINED,
