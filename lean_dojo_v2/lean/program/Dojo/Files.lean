@@ -93,7 +93,8 @@ def openText (opening : Opening) : DojoM OpenFile := do
 /-- Elaborates a text, and returns what `visit` has found in its commands, its messages and the state after it. -/
 def OpenFile.run {σ} (file : OpenFile) (found : σ) (visit : σ → Elaborated → DojoM σ) :
     DojoM (σ × Array SerialMessage × Command.State) := do
-  let visit := fun (found, messages) unit => return .yield (← visit found unit, messages ++ unit.messages)
+  let visit := fun (found, messages) (unit : Elaborated) => (do
+    return .yield (← visit found unit, messages ++ unit.messages) : DojoM (ForInStep _))
   let ((found, messages), _, state) ← runSource file.text file.parserState file.state (found, file.messages) visit
   return (found, messages, state)
 
@@ -140,9 +141,9 @@ def OpenFile.revisit {σ} (file : OpenFile) (found : σ) (visit : σ → Elabora
   let (parserState, state) := match known.units.back? with
     | some last => (last.next, last.after)
     | none => (file.parserState, file.state)
-  let visit := fun (found, units) unit => return match ← visit found unit with
+  let visit := fun (found, units) (unit : Elaborated) => (do return match ← visit found unit with
     | .done found => .done (found, units.push unit)
-    | .yield found => .yield (found, units.push unit)
+    | .yield found => .yield (found, units.push unit) : DojoM (ForInStep _))
   let ((found, units), _) ← runSource file.text parserState state (soFar, known.units) visit
   keep { known with units }
   beginning.keepFurther units
