@@ -5,6 +5,7 @@ engine's log and watches the clock and the memory. So there is no reader thread 
 to join at shutdown, and no hand-over between threads per request.
 """
 
+import math
 import os
 import select
 import signal
@@ -194,10 +195,12 @@ class EngineProcess:
         poll.register(self._stderr, select.POLLIN)
         if to_write:
             poll.register(self._stdin, select.POLLOUT)
-        next_check = began + WATCH_INTERVAL
+        end = math.inf if timeout is None else began + timeout
+        next_check = min(began + WATCH_INTERVAL, end)
         try:
             while True:
-                for descriptor, event in poll.poll(WATCH_INTERVAL * 1000):
+                milliseconds = max(0.0, next_check - time.monotonic()) * 1000
+                for descriptor, event in poll.poll(milliseconds):
                     if descriptor == self._stdin.fileno():
                         to_write = self._write_some(to_write, poll)
                     elif descriptor == self._stderr.fileno():
@@ -208,7 +211,7 @@ class EngineProcess:
                 # By the clock, since an engine may flood its log for ever.
                 if time.monotonic() >= next_check:
                     self._check_limits(began, timeout)
-                    next_check = time.monotonic() + WATCH_INTERVAL
+                    next_check = min(time.monotonic() + WATCH_INTERVAL, end)
         except BaseException:  # Ctrl-C as well: a late answer would be taken for the next one
             self.close()
             raise
