@@ -60,7 +60,7 @@ def test_results_come_in_the_order_of_the_items_and_engines_work_side_by_side():
 
 def test_requests_that_come_first_at_once_share_the_same_engines(gone):
     for _ in range(20):
-        before = threading.active_count()
+        before = set(threading.enumerate())
         with EnginePool(config(size=2)) as pool:
             start = threading.Barrier(8)
             futures = []
@@ -75,9 +75,10 @@ def test_requests_that_come_first_at_once_share_the_same_engines(gone):
             for caller in callers:
                 caller.join()
             assert [future.result() for future in futures] == [None] * 8
-            assert threading.active_count() == before + 2
+            workers = set(threading.enumerate()) - before
+            assert len(workers) == 2
             engines = {pool.submit(engine_of).result()}
-        assert threading.active_count() == before
+        assert not any(worker.is_alive() for worker in workers)
         assert all(map(gone, engines))
 
 
