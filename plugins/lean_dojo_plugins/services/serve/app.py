@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
-from pydantic import BaseModel, ValidationError
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
@@ -30,13 +29,13 @@ from starlette.staticfiles import StaticFiles
 from lean_dojo_core.errors import LeanDojoError, UsageError
 from lean_dojo_plugins.services.folders import NotGivenError
 from lean_dojo_plugins.services.serve import kimina, requests
-from lean_dojo_plugins.services.serve.playground import Playground, SearchQuestion, SuggestQuestion
+from lean_dojo_plugins.services.serve.playground import Playground
 from lean_dojo_plugins.services.serve.security import LOCAL_HOSTS, Walls, refusal
 from lean_dojo_plugins.services.serve.service import VerdictService
 from lean_dojo_v2 import lean, prover as provers
 from lean_dojo_v2.benchmarks import problem_of_row
 
-QuestionT = TypeVar("QuestionT", bound=BaseModel)
+QuestionT = TypeVar("QuestionT", bound=requests.StrictRequest)
 Answer = dict[str, Any]
 PAGE = Path(__file__).with_name("page")
 BODY_SECONDS = 60.0
@@ -72,13 +71,13 @@ def make_app(
         posted("/v1/proof", "proof", requests.ProofQuestion, _proof),
         posted("/v1/file", "file", requests.FileQuestion, _file),
         posted("/v1/reward", "reward", requests.RewardQuestion, _reward),
-        posted("/v1/suggest", "suggest", SuggestQuestion, playground.suggest),
-        posted("/v1/search", "search", SearchQuestion, playground.search),
-        posted("/api/check", "kimina", kimina.KiminaCheck, kimina.check),
+        posted("/v1/suggest", "suggest", requests.SuggestQuestion, playground.suggest),
+        posted("/v1/search", "search", requests.SearchQuestion, playground.search),
+        posted("/api/check", "kimina", requests.KiminaCheck, kimina.check),
         Route("/", _page),
         Mount("/page", StaticFiles(directory=PAGE)),
     ]
-    errors = (HTTPException, ValidationError, LeanDojoError, Exception)
+    errors = (HTTPException, LeanDojoError, Exception)
     return Starlette(
         routes=routes,
         middleware=[Middleware(Walls, hosts=hosts, token=token)],
@@ -97,7 +96,7 @@ def _posted(
     """Make a route: read the request, admit it, answer it."""
 
     async def endpoint(request: Request) -> Response:
-        question = form.model_validate_json(await _body(request, service.limits.bytes))
+        question = form.read(await _body(request, service.limits.bytes))
         with service.admitted(kind):
             given = await answer(service, question)
         return given if isinstance(given, Response) else JSONResponse(given)
@@ -119,21 +118,11 @@ async def _body(request: Request, limit: int) -> bytes:
     return bytes(body)
 
 
-def _where(error: ValidationError) -> str:
-    problems = []
-    for problem in error.errors(include_url=False):
-        place = ".".join(map(str, problem["loc"]))
-        problems.append(f"{place}: {problem['msg']}" if place else problem["msg"])
-    return "; ".join(problems)
-
-
 async def _explained(_request: Request, error: Exception) -> Response:
     """Answer an error as data; the traceback of an internal one is in the server's log."""
     if isinstance(error, HTTPException):
         code = _CODES.get(error.status_code, "request")
         return refusal(error.status_code, code, error.detail, error.headers)
-    if isinstance(error, ValidationError):
-        return refusal(400, "request", _where(error))
     if isinstance(error, NotGivenError):
         return refusal(403, "not-served", str(error))
     if isinstance(error, lean.RequestError | UsageError):

@@ -7,38 +7,13 @@ of its own, ``lean_dojo``.
 
 import asyncio
 import time
-from typing import Any, Self
-
-from pydantic import Field, model_validator
+from typing import Any
 
 from lean_dojo_plugins.services.serve.positions import sorries as sorries_of
-from lean_dojo_plugins.services.serve.requests import StrictRequest
+from lean_dojo_plugins.services.serve.requests import KiminaCheck, Snippet
 from lean_dojo_plugins.services.serve.service import VerdictService
 from lean_dojo_v2 import lean
 from lean_dojo_v2.prover import judge_file
-
-
-class Snippet(StrictRequest):
-    """A Lean text with an identifier."""
-
-    id: str
-    code: str
-
-
-class KiminaCheck(StrictRequest):
-    """``POST /api/check``; ``debug`` and ``reuse`` are accepted and change nothing."""
-
-    snippets: list[Snippet] = Field(min_length=1)
-    timeout: float = Field(30.0, ge=0)
-    debug: bool = False
-    reuse: bool = True
-    infotree: None = None
-
-    @model_validator(mode="after")
-    def _unique(self) -> Self:
-        if len({snippet.id for snippet in self.snippets}) < len(self.snippets):
-            raise ValueError("snippets must have unique ids")
-        return self
 
 
 async def check(service: VerdictService, question: KiminaCheck) -> dict[str, Any]:

@@ -7,36 +7,15 @@ from typing import Any
 
 import attrs
 import orjson
-from pydantic import Field
 from starlette.responses import Response, StreamingResponse
 
 from lean_dojo_core.errors import LeanDojoError
-from lean_dojo_plugins.services.serve.requests import StrictRequest
+from lean_dojo_plugins.services.serve.requests import SearchQuestion, SuggestQuestion
 from lean_dojo_plugins.services.serve.service import VerdictService
 from lean_dojo_v2 import prover as provers
 from lean_dojo_v2.lean import PROOF_TIMEOUT, GoalState, ProofOutcome, Server
 
 Answer = dict[str, Any]
-
-
-class PlaygroundQuestion(StrictRequest):
-    """A state, reached from a goal by tactics, and how many tactics to sample at each state."""
-
-    goal: str
-    tactics: list[str] = Field([])
-    samples: int = Field(16, ge=1, le=256)
-
-
-class SuggestQuestion(PlaygroundQuestion):
-    """Suggestions at a state; ``timeout`` is per suggested tactic, in seconds."""
-
-    timeout: float = Field(10.0, gt=0)
-
-
-class SearchQuestion(PlaygroundQuestion):
-    """A proof search from a state."""
-
-    expansions: int = Field(32, ge=1, le=10_000)
 
 
 @attrs.frozen

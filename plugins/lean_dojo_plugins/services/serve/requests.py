@@ -2,7 +2,9 @@
 
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from lean_dojo_core.errors import UsageError
 
 _NO_COLUMNS = frozenset({"completions", "trainer_state", "log_extra", "log_metric"})
 """Arguments that a reward gets in training besides the columns of its rows."""
@@ -12,6 +14,22 @@ class StrictRequest(BaseModel):
     """Base class of all requests."""
 
     model_config = ConfigDict(extra="forbid")
+
+    @classmethod
+    def read(cls, body: bytes) -> Self:
+        """Read a request; one that is not in its form is a UsageError that says where."""
+        try:
+            return cls.model_validate_json(body)
+        except ValidationError as error:
+            raise UsageError(_where(error)) from error
+
+
+def _where(error: ValidationError) -> str:
+    problems = []
+    for problem in error.errors(include_url=False):
+        place = ".".join(map(str, problem["loc"]))
+        problems.append(f"{place}: {problem['msg']}" if place else problem["msg"])
+    return "; ".join(problems)
 
 
 class ProblemQuestion(StrictRequest):
@@ -81,4 +99,47 @@ class RewardQuestion(StrictRequest):
                     f"the column {name!r} has {len(column)} items for "
                     f"{len(self.completions)} completions"
                 )
+        return self
+
+
+class PlaygroundQuestion(StrictRequest):
+    """A state, reached from a goal by tactics, and how many tactics to sample at each state."""
+
+    goal: str
+    tactics: list[str] = Field([])
+    samples: int = Field(16, ge=1, le=256)
+
+
+class SuggestQuestion(PlaygroundQuestion):
+    """Suggestions at a state; ``timeout`` is per suggested tactic, in seconds."""
+
+    timeout: float = Field(10.0, gt=0)
+
+
+class SearchQuestion(PlaygroundQuestion):
+    """A proof search from a state."""
+
+    expansions: int = Field(32, ge=1, le=10_000)
+
+
+class Snippet(StrictRequest):
+    """A Lean text with an identifier."""
+
+    id: str
+    code: str
+
+
+class KiminaCheck(StrictRequest):
+    """``POST /api/check``; ``debug`` and ``reuse`` are accepted and change nothing."""
+
+    snippets: list[Snippet] = Field(min_length=1)
+    timeout: float = Field(30.0, ge=0)
+    debug: bool = False
+    reuse: bool = True
+    infotree: None = None
+
+    @model_validator(mode="after")
+    def _unique(self) -> Self:
+        if len({snippet.id for snippet in self.snippets}) < len(self.snippets):
+            raise ValueError("snippets must have unique ids")
         return self
