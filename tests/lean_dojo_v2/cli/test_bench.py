@@ -189,7 +189,7 @@ def test_a_cluster_searches(problems, lean_dojo, monkeypatch):
     import ray
 
     monkeypatch.setenv("RAY_worker_niceness", "0")
-    ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False)
+    ray.init(address="local", num_cpus=1, include_dashboard=False, log_to_driver=False)
     try:
         ran = lean_dojo("bench", problems, *LIMITS, "--ray", "--json")
         model = ("--prover", "hf", "--model", "shipped", "--prover-set", "max_proof_tokens=8")

@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.starts_ray]
 @pytest.fixture
 def pool(mini_repl, tmp_path) -> Iterator[RayEnginePool]:
     """Two engines in actors of a local Ray."""
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    ray.init(address="local", num_cpus=2, include_dashboard=False, log_to_driver=False)
     config = PoolConfig(size=2, engine="native", timeout=5)
     with RayEnginePool(config, resources={"num_cpus": 0.5}) as opened:
         yield opened
