@@ -52,7 +52,8 @@ def _begin_anew() -> None:
         one._forget()  # noqa: SLF001 - what it is there for
 
 
-os.register_at_fork(after_in_child=_begin_anew)
+if hasattr(os, "register_at_fork"):  # Windows has no forks
+    os.register_at_fork(after_in_child=_begin_anew)
 
 
 @attrs.frozen
